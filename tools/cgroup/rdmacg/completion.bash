@@ -52,7 +52,7 @@ _rdmacg_keys() {
 }
 
 _rdmacg_options() {
-	local common='--json --pretty --help --usage'
+	local common='--json --pretty --help'
 	case $1 in
 	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container --pod --depth --device --resource --columns --no-headings" ;;
 	why) printf '%s' "$common --all --pid --unit --container --pod --device --resource" ;;

@@ -545,45 +545,19 @@ static bool export_replace(const char *name)
 	return false;
 }
 
-/* Write directly to a device or FIFO. */
-static bool export_write_to(const char *name)
-{
-	int fd = open(name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
-	FILE *to = fd < 0 ? NULL : memory_check(fdopen(fd, "w"));
-	bool done;
-
-	if (!to)
-		return false;
-	export_print(to);
-	done = !fflush(to) && !ferror(to);
-	return !fclose(to) && done;
-}
-
 /*
- * Write directly to a device or FIFO, and through a link such as /dev/stdout, whose file the shell
- * has opened. Replace another regular file, even if the name is a link to it: write a temporary
- * file in the same folder, and rename the temporary file when it is complete.
- * Other users who can write to the folder may replace the temporary file, so set the mode through
- * the descriptor. They may also create a link or FIFO with the name, so check its owner.
+ * Replace only a regular file. Other users who can write to the folder may have created a link or a
+ * FIFO with the name. They may replace the temporary file, so set its mode through the descriptor.
  */
 static void export_write(void)
 {
-	char *target __autofree = realpath(export.output, NULL);
 	struct stat status;
-	bool special = !lstat(export.output, &status) && !S_ISREG(status.st_mode);
-	const char *name = special && target ? target : export.output;
-	bool direct;
 
-	if (special && status.st_uid && status.st_uid != geteuid())
-		say_failure(export.output, "belongs to another user, and is not a regular file");
-	/* A link without a target is not replaced: open() refuses it. */
-	direct = special && !lstat(name, &status) &&
-		 (!S_ISREG(status.st_mode) || hierarchy_below(export.output, "/dev") ||
-		  hierarchy_below(export.output, "/proc"));
-	if (direct ? export_write_to(name) : export_replace(name))
-		return;
-	say_failure(export.output, "cannot write: %s", errno == EWOULDBLOCK ?
-		    "another export is writing it" : strerror(errno));
+	if (!lstat(export.output, &status) && !S_ISREG(status.st_mode))
+		say_failure(export.output, "is not a regular file; redirect the output instead");
+	if (!export_replace(export.output))
+		say_failure(export.output, "cannot write: %s", errno == EWOULDBLOCK ?
+			    "another export is writing it" : strerror(errno));
 }
 
 int cmd_export(int argc, char **argv)

@@ -48,7 +48,6 @@ static struct run {
 	struct table table;
 	char *lines;	/* of limits, for each device, in the report */
 	uint64_t refused;
-	uint64_t memlock;	/* RLIMIT_MEMLOCK if it may be the cause, or NUMBER_MAX */
 } run;
 
 static bool run_take_item(const char *item, void *to)
@@ -374,10 +373,6 @@ static void report_print_text(FILE *to)
 		fprintf(to, "(%" PRIu64
 			" of the command's attempts %s refused by a limit; see rdmacg why)\n",
 			run.refused, were);
-	else if (run.memlock != NUMBER_MAX)
-		fprintf(to,
-			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small, and may be the cause)\n",
-			number_text(run.memlock, true).s);
 	if (run.lines)
 		fprintf(to, "%s\n", run.lines);
 }
@@ -427,8 +422,6 @@ static void report_fill(void)
 		memory_extend(&run.lines, " %s=%" PRIu64, slot->key,
 			      number_raise(slot->peak, run.margin));
 	}
-	/* RLIMIT_MEMLOCK cannot be the cause if the command used no resource. */
-	run.memlock = run.status && !run.refused && run.lines ? other_own_memlock() : NUMBER_MAX;
 }
 
 /* Write the report. Prints an error and returns false on a failure. */
@@ -454,8 +447,7 @@ static bool run_report(void)
 	else
 		json_print(to, "cgroup:s began:b status:u complete:b cause:s missing:o devices:o",
 			   cgroup_name(run.cgroup), run.began, (uint64_t)run.status, !run.status,
-			   run.status && run.refused ? "cgroup" :
-			   run.memlock != NUMBER_MAX ? "memlock" : NULL, missing_json(pools),
+			   run.status && run.refused ? "cgroup" : NULL, missing_json(pools),
 			   pools_json(pools, report_has_row, report_slot_json));
 	fclose(to);
 	if (fputs(report, run.to) >= 0 && !fflush(run.to) && (run.to == stderr || !fclose(run.to)))

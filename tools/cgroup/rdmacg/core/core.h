@@ -316,7 +316,5 @@ void other_causes(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
 /* Whether the kernel has RDS. A limit of one of these keys closes RDS over the device. */
 #define OTHER_RDS_KEYS	"qp mr mr_mem"
 bool other_has_rds(void);
-/* RLIMIT_MEMLOCK of this process if it applies and is a usual default, or NUMBER_MAX. */
-uint64_t other_own_memlock(void);
 
 #endif /* RDMACG_CORE_H */

@@ -169,14 +169,6 @@ bool other_has_rds(void)
 	return protocols && strstr(protocols, "\nRDS ");
 }
 
-uint64_t other_own_memlock(void)
-{
-	struct process process = { 0 };
-
-	return other_read_process(&process, getpid()) && process.verdict != other_unbound &&
-	       process.limit <= OTHER_SMALL_LIMIT ? process.limit : NUMBER_MAX;
-}
-
 static bool other_is_counted(const struct slot *slot)
 {
 	return slot->has & POOL_BIT(POOL_CURRENT);

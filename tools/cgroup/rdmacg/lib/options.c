@@ -22,19 +22,16 @@ struct reading {
 /* The state of argp while an option is taken. */
 static struct argp_state *options_state;
 
-/* --help, or --usage if @to is NULL. */
 static void options_take_help(const char *text, void *to)
 {
-	argp_state_help(options_state, stdout,
-			to ? ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK : ARGP_HELP_USAGE);
+	argp_state_help(options_state, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK);
 	exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
 }
 
 static const struct choice options_common[] = {
 	{ "json", 'j', "JSON instead of text", &options.json },
 	{ "pretty", 'p', "JSON on several lines", &options.pretty },
-	{ "help", 'h', "this text", &options, NULL, options_take_help },
-	{ "usage", 0, "a short list of all options", NULL, NULL, options_take_help },
+	{ "help", 'h', "this text", NULL, NULL, options_take_help },
 	{ 0 }
 };
 

@@ -18,8 +18,8 @@
 /* One node: its parameters and other inputs, and the sizes that follow from them. */
 struct lnet_side {
 	const char *name;
-	__int128 peer_credits, credits, conns_per_peer, concurrent_sends;
-	__int128 map_on_demand;		/* as concurrent_sends, has no effect; -1: not given */
+	__int128 peer_credits, credits, conns_per_peer;
+	__int128 map_on_demand;		/* has no effect; -1: not given */
 	__int128 ntx, fmr_pool_size;
 	__int128 peers, cpts;
 	__int128 max_qp_wr, max_cqe;	/* 0 if they are not given */
@@ -33,21 +33,20 @@ struct lnet_side {
 };
 
 /* The first inputs are the parameters of the module. */
-#define LNET_NR_PARAMETERS	7
+#define LNET_NR_PARAMETERS	6
 
 /* The releases whose source was read. */
 #define LNET_OLDEST	11
 #define LNET_NEWEST	17
 
 #define LNET_DEFAULTS \
-	.peer_credits = 8, .credits = 256, .conns_per_peer = 1, .concurrent_sends = -1, \
-	.map_on_demand = -1, .ntx = 512, .fmr_pool_size = 512, .peers = 1, \
-	.cpts = 1, .self = 1, .release = LNET_NEWEST
+	.peer_credits = 8, .credits = 256, .conns_per_peer = 1, .map_on_demand = -1, \
+	.ntx = 512, .fmr_pool_size = 512, .peers = 1, .cpts = 1, .self = 1, .release = LNET_NEWEST
 
 /* This node, whose numbers are the inputs of the form, and the other end. */
 static struct lnet_side lnet_near = { .name = "this node", LNET_DEFAULTS };
 static struct lnet_side lnet_far = { .name = "the other end", LNET_DEFAULTS };
-static const char *lnet_release, *lnet_idle_file;
+static const char *lnet_release;
 static struct plan_texts lnet_remote;
 
 #define LNET_PARAMETER(name, parameter, least, most, is) \
@@ -57,7 +56,6 @@ static struct plan_input lnet_inputs[] = {
 	LNET_PARAMETER("peer-credits", peer_credits, 0, INT32_MAX, "8"),
 	LNET_PARAMETER("credits", credits, 1, INT32_MAX, "256"),
 	LNET_PARAMETER("conns-per-peer", conns_per_peer, 0, 127, "1"),
-	LNET_PARAMETER("concurrent-sends", concurrent_sends, 0, INT32_MAX, "changes no size"),
 	LNET_PARAMETER("map-on-demand", map_on_demand, 0, INT32_MAX, "changes no size"),
 	LNET_PARAMETER("ntx", ntx, 0, INT32_MAX, "512"),
 	LNET_PARAMETER("fmr-pool-size", fmr_pool_size, 0, INT32_MAX, "512"),
@@ -77,7 +75,7 @@ static struct plan_input lnet_inputs[] = {
 };
 
 /* No size depends on these parameters of o2iblnd_modparams.c in 2.11 to 2.17. */
-#define LNET_IDLE "cksum dev_failover dyndbg fmr_cache fmr_flush_trigger ib_mtu ipif_name keepalive nscheds peer_buffer_credits peer_credits_hiw peer_timeout pmr_pool_size require_privileged_port retry_count rnr_retry_count service timeout tos use_fastreg_gaps use_privileged_port wrq_sge"
+#define LNET_IDLE "cksum concurrent_sends dev_failover dyndbg fmr_cache fmr_flush_trigger ib_mtu ipif_name keepalive nscheds peer_buffer_credits peer_credits_hiw peer_timeout pmr_pool_size require_privileged_port retry_count rnr_retry_count service timeout tos use_fastreg_gaps use_privileged_port wrq_sge"
 
 static unsigned int lnet_parse_release(const char *text)
 {
@@ -157,12 +155,11 @@ static bool lnet_set_line(const char *where, const char *line)
 	return true;
 }
 
-/* Set the parameters of a file, in which a backslash at the end of a line joins the next line. */
 static void lnet_set_file(const char *path)
 {
 	char *whole __autofree = file_read(AT_FDCWD, path);
 	char *text = whole, *line;
-	bool has_any = false, has_other = false;
+	bool has_any = false;
 	size_t number;
 
 	if (!text)
@@ -172,16 +169,10 @@ static void lnet_set_file(const char *path)
 	for (number = 1; (line = file_next_line(&text)); number++) {
 		char *where __autofree = memory_format("%s:%zu", path, number);
 
-		for (; text && text - line > 1 && text[-2] == '\\'; number++) {
-			memset(text - 2, ' ', 2);
-			file_next_line(&text);
-		}
 		has_any |= lnet_set_line(where, line);
-		has_other |= strspn(line, " \t") < strcspn(line, "#") && strstr(line, "ko2iblnd");
 	}
-	if (!has_any && !has_other)
+	if (!has_any)
 		options_fail(path, "has no line 'options ko2iblnd ...'");
-	lnet_idle_file = has_any ? lnet_idle_file : path;
 }
 
 /* Set parameters of files, of "options ko2iblnd KEY=VALUE...", or of KEY=VALUE... */
@@ -225,11 +216,6 @@ static void lnet_setup(struct lnet_side *side)
 		PLAN_SET(STEP, F, 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
 	side->own_depth = qd;
 	side->own_frags = F;
-	if (lnet_idle_file && side == &lnet_near)
-		plan_notice("%s has no line 'options ko2iblnd ...', so it sets nothing.",
-			    lnet_idle_file);
-	if (side->concurrent_sends >= 0)
-		plan_notice("concurrent_sends changes no size since 2.11, and only throttles.");
 	if (side->map_on_demand >= 0)
 		plan_notice("map_on_demand changes no size since 2.11.");
 }

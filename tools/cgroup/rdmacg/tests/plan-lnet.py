@@ -18,7 +18,7 @@ SIZES = {'queue_depth': 'depth', 'send_wr': 'send_wr', 'recv_wr': 'recv_wr', 'cq
 
 # Each case has a name, and the parameters of this node and of the peer with their names in Lustre.
 # The sample module does not negotiate, so this node has the smaller sizes.
-OPA = {'peer_credits': 32, 'credits': 1024, 'concurrent_sends': 64, 'ntx': 2048,
+OPA = {'peer_credits': 32, 'credits': 1024, 'ntx': 2048,
        'map_on_demand': 256, 'fmr_pool_size': 2048, 'conns_per_peer': 4}
 CASES = [
     ('default', {}, {}),
