@@ -338,14 +338,15 @@ int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 	struct rdmacg_defaults *edit = rdmacg_defaults_parse(text);
 	struct rdmacg_write *write;
 	u32 key;
-	int ret;
+	int ret = -ENOMEM;
 
 	if (IS_ERR(edit))
 		return PTR_ERR(edit);
 	write = kzalloc_obj(*write, GFP_KERNEL_ACCOUNT);
-	if (write)
+	if (write) {
 		write->cg = cg;
-	ret = write ? rdmacg_write_defaults(write, edit) : -ENOMEM;
+		ret = rdmacg_write_defaults(write, edit);
+	}
 	kfree(write);
 	kfree(edit);
 	if (ret)

@@ -479,8 +479,7 @@ EXPORT_SYMBOL(rdmacg_register_tables);
 
 /**
  * rdmacg_register_device() - register a device that has only the resources of
- * enum
- *	rdmacg_resource_type
+ *	enum rdmacg_resource_type
  * @device: the device, with its name set
  *
  * This is the function of Linux before rdmacg_register_tables(), for an IB core
@@ -571,7 +570,6 @@ static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 	static const struct rdmacg_counts none;
 	const char *key = desc->resources[slot].name;
 	const struct rdmacg_counts *events;
-	bool is_local;
 
 	switch (file) {
 	case RDMACG_FILE_MAX:
@@ -589,12 +587,14 @@ static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 	default:
 		events = pool ? rcu_dereference(pool->events) : NULL;
 		events = events ? &events[slot] : &none;
-		is_local = file == RDMACG_FILE_EVENTS_LOCAL;
-		rdmacg_print_value(sf, key, ".max",
-				   READ_ONCE(*(is_local ? &events->local_max : &events->max)));
-		rdmacg_print_value(sf, key, ".alloc_fail",
-				   READ_ONCE(*(is_local ? &events->local_alloc_fail :
-							  &events->alloc_fail)));
+		if (file == RDMACG_FILE_EVENTS) {
+			rdmacg_print_value(sf, key, ".max", READ_ONCE(events->max));
+			rdmacg_print_value(sf, key, ".alloc_fail", READ_ONCE(events->alloc_fail));
+		} else {
+			rdmacg_print_value(sf, key, ".max", READ_ONCE(events->local_max));
+			rdmacg_print_value(sf, key, ".alloc_fail",
+					   READ_ONCE(events->local_alloc_fail));
+		}
 	}
 }
 
