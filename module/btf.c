@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checks of the prototypes of hooked functions. No header declares the static
- * functions of the IB core, so a kernel may change one without a build error. The
- * type information of the kernel and of its modules (BTF) has them.
+ * Checks of the prototypes of hooked functions. A kernel may change a static
+ * function of the IB core without a build error. The type information (BTF) of
+ * the kernel and its modules has them.
  */
 #define pr_fmt(fmt) "rdmacg: " fmt
 #include <linux/bpf.h>
@@ -42,9 +42,9 @@ static void rdmacg_append_type(char *text, size_t size, const struct btf *btf, u
 }
 
 /*
- * Check that a function has the prototype that its hook expects, which is without "const", "struct"
- * and "enum". Returns 0; -EINVAL for another prototype, or -ENOENT without type information, both
- * after a message.
+ * Check that a function has the prototype that its hook expects, which has no
+ * "const", "struct" and "enum". Returns 0; or, after a message, -EINVAL for
+ * another prototype, or -ENOENT without type information.
  */
 int rdmacg_check_prototype(const char *name, const char *prototype)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hooks for commands: the function that runs an ioctl, and each handler of write().
- * Both run after the kernel has copied what says which command it is, so a process
- * cannot change that meanwhile.
+ * Hooks for commands: the function that runs an ioctl, and each handler of
+ * write(). Both run after the kernel has copied what says which command it is,
+ * so a process cannot change that meanwhile.
  */
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
@@ -22,8 +22,8 @@
 	{ UVERBS_OBJECT_##_object, UVERBS_METHOD_##_method, RDMACG_COMMAND_##_kind }
 
 /*
- * The methods of the IB core, except for changes. Methods that are not counted read data of the
- * kernel, or call a handler of write(), which has its own hook.
+ * The methods of the IB core, except for changes. Those that are not counted
+ * read data of the kernel, or call a handler of write(), which has a hook.
  */
 static const struct {
 	u16				object;
@@ -58,9 +58,9 @@ static const struct {
 #define RDMACG_DRIVER_NS BIT(UVERBS_ID_NS_SHIFT)
 
 /*
- * The first method of a driver's object creates it, and the second destroys it. This holds for all
- * drivers of Linux 6.1 to 7.3, except for MLX5_IB_OBJECT_DEVX, whose methods only pass commands on,
- * and BNXT_RE_OBJECT_NOTIFY_DRV, whose method posts work.
+ * The first method of a driver's object creates it, and the second destroys it.
+ * In Linux 6.1 to 7.3, the only exceptions are MLX5_IB_OBJECT_DEVX, whose
+ * methods pass commands on, and BNXT_RE_OBJECT_NOTIFY_DRV, which posts work.
  */
 static enum rdmacg_command_kind rdmacg_driver_kind(enum rdma_driver_id driver, u16 object,
 						   u16 method)
@@ -81,7 +81,7 @@ static enum rdmacg_command_kind rdmacg_method_kind(enum rdma_driver_id driver,
 {
 	unsigned int i;
 
-	/* mlx5 also has methods that create and destroy flows of the IB core. */
+	/* mlx5 also has methods that create and destroy the IB core's flows. */
 	if (hdr->object_id >= RDMACG_DRIVER_NS ||
 	    (hdr->object_id == UVERBS_OBJECT_FLOW && hdr->method_id >= RDMACG_DRIVER_NS))
 		return rdmacg_driver_kind(driver, hdr->object_id, hdr->method_id);

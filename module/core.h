@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Included before each file of kernel/cgroup, and before the files of the module
- * that call them. They see this project's <linux/cgroup_rdma.h>. All other files
- * of the module see the header of the running kernel, because the layout of
- * struct ib_device depends on it. ours.h shows them this project's header too.
+ * Included before each file of kernel/cgroup, and before files of the module
+ * that call them. They see this project's <linux/cgroup_rdma.h>. Other files of
+ * the module see the running kernel's, because the layout of struct ib_device
+ * depends on it. ours.h shows them this project's header too.
  */
 #ifndef _RDMACG_CORE_H
 #define _RDMACG_CORE_H
@@ -19,8 +19,10 @@
 #define __DISABLE_EXPORTS
 
 /* A kernel of a distribution has no KUnit. */
+#ifndef _KUNIT_STATIC_STUB_H
 #define _KUNIT_STATIC_STUB_H
 #define KUNIT_STATIC_STUB_REDIRECT(...) do { } while (0)
+#endif
 
 /* Take this project's header instead of the running kernel's. */
 #define _CGROUP_RDMA_H

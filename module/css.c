@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cgroups and files of the module. This file takes the place of
- * kernel/cgroup/rdma-subsys.c: the module has a struct rdma_cgroup for each css of
- * the stock controller that somebody has used. The struct is freed when the stock
- * controller's css is.
+ * The cgroups and files of the module, in place of kernel/cgroup/rdma-subsys.c:
+ * the module has a struct rdma_cgroup for each css of the stock controller that
+ * somebody has used. The struct is freed when the css is.
  */
 #define pr_fmt(fmt) "rdmacg: " fmt
 #include "core.h"
@@ -16,7 +15,7 @@
 #include "../kernel/cgroup/rdma.h"
 #include "hook.h"
 
-/* All structs, by the id of their css. The id is not used again before css_released(). */
+/* All structs, by the id of their css, which is free after css_released(). */
 static DEFINE_XARRAY(rdmacg_cgroups);
 /* Set once. */
 static struct cgroup_subsys *rdmacg_subsys;
@@ -39,8 +38,8 @@ void kernfs_unbreak_active_protection(struct kernfs_node *kn)
 }
 
 /*
- * Returns the css of an ancestor, or of the cgroup itself. An ancestor that was removed has a css
- * that only its descendants still know.
+ * Returns the css of an ancestor, or of the cgroup itself. Only its descendants
+ * still know the css of an ancestor that was removed.
  */
 static struct cgroup_subsys_state *rdmacg_css_at(struct cgroup_subsys_state *css, int level)
 {
@@ -81,8 +80,8 @@ static noinline struct rdma_cgroup *rdmacg_cgroup_create_all(struct cgroup_subsy
 }
 
 /*
- * Find or create the struct of a css, to which the caller has a reference. A cgroup below level
- * RDMACG_MAX_DEPTH has no struct of its own, but the one of its ancestor at this level.
+ * Find or create the struct of a css, to which the caller has a reference. A
+ * cgroup below level RDMACG_MAX_DEPTH has the struct of its ancestor there.
  */
 struct rdmacg_css *rdmacg_css_find(struct cgroup_subsys_state *css)
 {
@@ -102,7 +101,7 @@ struct rdma_cgroup *rdmacg_owner_of(struct cgroup_subsys_state *css)
 	return rdmacg_from_css(css);
 }
 
-/* The struct that is found may belong to an ancestor, whose css then gets the reference. */
+/* The css of the struct, which may be an ancestor's, gets the reference. */
 struct rdmacg_css *rdmacg_css_get_current(void)
 {
 	struct cgroup_subsys_state *css = task_get_css(current, rdma_cgrp_id);
@@ -121,7 +120,7 @@ static void rdmacg_cgroup_free(struct rdma_cgroup *cg)
 	kfree_rcu(cg, state.rcu);
 }
 
-/* The cgroup core calls this after the last reference to a css, and before it uses the id again. */
+/* No reference to the css is left, and the cgroup core still uses the id. */
 static void rdmacg_css_released(struct cgroup_subsys_state *css)
 {
 	struct rdma_cgroup *cg = xa_erase(&rdmacg_cgroups, css->id);
@@ -151,10 +150,7 @@ void rdmacg_notify(struct rdma_cgroup *cg, enum rdmacg_class class, bool is_loca
 static ssize_t (*rdmacg_core_write)(struct kernfs_open_file *of, char *buf, size_t nbytes,
 				    loff_t off);
 
-/*
- * A write gives up its active reference to the file, so the removal of the files does not wait for
- * it.
- */
+/* A write gives up its active reference, so the removal does not wait. */
 static ssize_t rdmacg_write(struct kernfs_open_file *of, char *buf, size_t nbytes, loff_t off)
 {
 	ssize_t ret;
@@ -250,7 +246,7 @@ void rdmacg_css_off(void)
 	rdmacg_call(remove_files)(rdmacg_files);
 }
 
-/* Free all structs. No device is registered, so no cgroup has a pool, and nobody writes. */
+/* Free all structs. No device is registered, so no cgroup has a pool. */
 void rdmacg_css_exit(void)
 {
 	struct rdma_cgroup *cg;

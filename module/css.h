@@ -12,7 +12,7 @@
 /* As in kernel/cgroup/rdma-css.h. */
 #define RDMACG_EVENT_CLASSES RDMACG_CLASS_CONTROL
 
-/* The stock controller has the hca class, and no driver has resources for the hw class. */
+/* Stock has the hca class, and no driver has resources for the hw class. */
 static inline bool rdmacg_has_class(enum rdmacg_class class)
 {
 	return class == RDMACG_CLASS_VERB || class == RDMACG_CLASS_CONTROL;
@@ -24,14 +24,14 @@ static inline bool rdmacg_has_key(enum rdmacg_class class, const char *key)
 	return rdmacg_has_class(class) && strcmp(key, "cm_id");
 }
 
-/* One for each css of a cgroup down to level RDMACG_MAX_DEPTH. css.c has its lifetime. */
+/* One for each css down to level RDMACG_MAX_DEPTH. css.c has its lifetime. */
 struct rdmacg_css {
 	struct cgroup_subsys_state *css;	/* Set once. */
 	struct rdmacg_css	*parent;	/* NULL for the root. Set once. */
 	struct rcu_head		rcu;
 };
 
-/* The css belongs to the stock controller, so rdmacg_notify() finds each file by its name. */
+/* The css is stock's, so rdmacg_notify() finds each file by its name. */
 struct rdmacg_event_files {
 };
 

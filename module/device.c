@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The devices of the running kernel, their resources, and the records of charges. */
+/* The running kernel's devices, their resources, and the records of charges. */
 #define pr_fmt(fmt) "rdmacg: " fmt
 #include <linux/hash.h>
 #include <linux/module.h>
@@ -57,8 +57,8 @@ struct rdmacg_target *rdmacg_find_target(const struct ib_device *device)
 #define RDMACG_BITS 16
 
 /*
- * The records by the address of what was charged. With a million objects, a bucket has 15. The
- * bit lock of a bucket guards its list.
+ * The records by the address of what was charged. With a million objects, a
+ * bucket has 15. The bit lock of a bucket guards its list.
  */
 static struct hlist_bl_head *rdmacg_records;
 
@@ -68,8 +68,8 @@ static struct hlist_bl_head *rdmacg_bucket(const void *key)
 }
 
 /*
- * A few free records of each processor, which only this processor uses. A program that creates and
- * destroys objects in turn pays for no allocation, and for no charge to its memory cgroup.
+ * A few free records, which only one processor uses: if a program creates and
+ * destroys objects in turn, nothing is allocated or charged to a memory cgroup.
  */
 struct rdmacg_stash {
 	unsigned int		count;
@@ -109,8 +109,9 @@ void rdmacg_record_return(struct rdmacg_record *record)
 }
 
 /*
- * Keep a charge by @key, the address of what was charged, which stays in use until the charge is
- * taken. A @key that is NULL or an error returns the charge. @record may be NULL or an error.
+ * Keep a charge by @key, the address of what was charged, which stays in use
+ * until the charge is taken. If @key is NULL or an error, return the charge.
+ * @record may be NULL or an error.
  */
 void rdmacg_record_keep(struct rdmacg_record *record, const void *key)
 {
@@ -167,10 +168,10 @@ static void rdmacg_add(struct rdmacg_record *record, unsigned int type, u64 amou
 }
 
 /*
- * Charge an amount to @css, to which the caller has a reference, or to the current process if it is
- * NULL. Endless memory also stands for an endless number of MRs, because the driver creates the MRs
- * of an implicit MR by itself. Returns the charge; NULL if the device does not count the resource;
- * -EAGAIN at a limit; or -ENOMEM.
+ * Charge an amount to @css, to which the caller has a reference, or to the
+ * current process if it is NULL. Endless memory also stands for endless MRs,
+ * because the driver creates the MRs of an implicit MR by itself. Returns the
+ * charge, NULL if the device does not count the resource, -EAGAIN or -ENOMEM.
  */
 struct rdmacg_record *rdmacg_record_charge(struct ib_device *device,
 					   struct cgroup_subsys_state *css,
@@ -285,7 +286,7 @@ static struct rdmacg_target *rdmacg_target_add(struct ib_device *device)
 	return ERR_PTR(ret);
 }
 
-/* What rdmacg_test() found, and the number of devices, for the message of main.c. */
+/* What rdmacg_test() found, and how many devices main.c reports. */
 static int rdmacg_fault;
 unsigned int rdmacg_nr_devices;
 
@@ -299,7 +300,7 @@ static void rdmacg_client_rename(struct ib_device *device, void *data)
 	}
 }
 
-/* A device that moves to another network namespace is removed and added, but stays registered. */
+/* A device is also added when it changes its network namespace. */
 static int rdmacg_client_add(struct ib_device *device)
 {
 	struct rdmacg_target *target = rdmacg_find_target(device);
@@ -313,7 +314,7 @@ static int rdmacg_client_add(struct ib_device *device)
 		       dev_name(&device->dev), PTR_ERR(target));
 		return 0;
 	}
-	/* The kernel may add a device in a thread of its own, which has no memory to register. */
+	/* A thread of the kernel has no memory to register. */
 	if (current->mm)
 		rdmacg_fault = rdmacg_fault ?: rdmacg_test(device);
 	rdmacg_resume_waiting(&target->device);
@@ -322,8 +323,8 @@ static int rdmacg_client_add(struct ib_device *device)
 }
 
 /*
- * Clients are removed in the reverse order of their registration, so uverbs comes later, and waits
- * for commands. It destroys objects, so the device is unregistered by rdmacg_hook_unregister().
+ * Clients are removed in the reverse order, so uverbs comes later, and destroys
+ * objects. Therefore, rdmacg_hook_unregister() unregisters the device.
  */
 static void rdmacg_client_remove(struct ib_device *device, void *data)
 {
@@ -373,7 +374,7 @@ void rdmacg_devices_stop(void)
 	ib_unregister_client(&rdmacg_client);
 }
 
-/* No hook runs. Return the charges of objects that still exist, and unregister the devices. */
+/* No hook runs. Return the charges of objects, and unregister the devices. */
 void rdmacg_devices_off(void)
 {
 	struct rdmacg_target *target;

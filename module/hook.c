@@ -11,7 +11,7 @@
 
 #include "hook.h"
 
-/* The wrappers enter an original behind the call of ftrace with which it begins, after an ENDBR. */
+/* Wrappers enter an original behind ftrace's call, which may follow ENDBR. */
 #ifndef CONFIG_X86_64
 #error "rdmacg hooks functions only on x86-64"
 #endif
@@ -21,8 +21,8 @@ DEFINE_PER_CPU(long, rdmacg_inside);
 RDMACG_CALLED(lookup, unsigned long, const char *name);
 
 /*
- * Find a function or variable of the kernel or of a module. Returns NULL after a message. The
- * address of a kprobe is the function's, behind an ENDBR.
+ * Find a function or variable of the kernel or of a module. Returns NULL after
+ * a message. The address of a kprobe is the function's, behind an ENDBR.
  */
 void *rdmacg_symbol(const char *name)
 {
@@ -51,7 +51,7 @@ static struct rdmacg_hook *const rdmacg_hooks[] = {
 	rdmacg_device_hooks, rdmacg_object_hooks, rdmacg_memory_hooks, rdmacg_command_hooks,
 };
 
-/* The places where ftrace redirects, by their hash, and the wrappers. Set once. */
+/* The places where ftrace redirects, by their hash, with wrappers. Set once. */
 static struct rdmacg_place {
 	unsigned long	ip;	/* 0 if nothing has this hash. */
 	void		*wrapper;
@@ -80,9 +80,9 @@ static void notrace rdmacg_redirect(unsigned long ip, unsigned long parent_ip,
 }
 
 /*
- * All hooks share these ops, because each change of ops takes several grace periods. PERMANENT
- * makes the hooks fail with EBUSY if ftrace is off, and keeps it on. rdmacg_redirect() calls
- * nothing, so it needs no protection against recursion.
+ * All hooks share these ops, because each change takes several grace periods.
+ * PERMANENT makes the hooks fail with EBUSY if ftrace is off, and keeps it on.
+ * rdmacg_redirect() calls nothing, so it needs no protection from recursion.
  */
 static struct ftrace_ops rdmacg_ops = {
 	.func = rdmacg_redirect,
@@ -118,7 +118,7 @@ static int rdmacg_hook_init(struct rdmacg_hook *hook)
 	return 0;
 }
 
-/* Find all functions and check them. Returns 0, -ENOENT or -EINVAL after a message. */
+/* Find and check all functions. Returns 0, or an error after a message. */
 int rdmacg_hooks_init(void)
 {
 	struct rdmacg_hook *hook;
@@ -133,7 +133,7 @@ int rdmacg_hooks_init(void)
 	return ret;
 }
 
-/* Let all callers get the wrappers. Returns 0, or the error of ftrace after a message. */
+/* Let all callers get the wrappers. Returns 0, or an error after a message. */
 int rdmacg_hooks_on(void)
 {
 	int ret = register_ftrace_function(&rdmacg_ops);
@@ -158,7 +158,7 @@ void rdmacg_hooks_exit(void)
 	ftrace_free_filter(&rdmacg_ops);
 }
 
-/* Returns the number of calls inside wrappers and writes. Exact only while the hooks are off. */
+/* Returns how many calls are inside; exact only while the hooks are off. */
 long rdmacg_count_inside(void)
 {
 	long sum = 0;
@@ -170,9 +170,10 @@ long rdmacg_count_inside(void)
 }
 
 /*
- * Wait until no task runs in the module, or return -EWOULDBLOCK after @msecs. The hooks and the
- * files are off, so no call begins. The first grace period waits for tasks that have not counted
- * themselves yet, and the second for tasks that have counted themselves out but not returned.
+ * Wait until no task runs in the module, or return -EWOULDBLOCK after @msecs.
+ * The hooks and files are off, so no call begins. The first grace period waits
+ * for tasks that have not counted themselves yet, and the second for tasks that
+ * have counted themselves out but not returned.
  */
 int rdmacg_wait_outside(unsigned int msecs)
 {

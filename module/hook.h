@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions of the running kernel that the module calls although the kernel does
- * not export them, functions whose callers get a function of the module, and the
- * functions with which main.c starts and ends the parts of the module.
+ * Functions that the module calls although the kernel does not export them,
+ * functions whose callers get a function of the module, and the functions with
+ * which main.c starts and ends the parts of the module.
  */
 #ifndef _RDMACG_HOOK_H
 #define _RDMACG_HOOK_H
@@ -12,21 +12,21 @@
 #include <linux/types.h>
 
 /*
- * Calls inside a replaced function or a write. Each processor changes only its own
- * count, so only the sum means something. The module stays until the sum is 0.
+ * Calls inside a wrapper or a write. Each processor changes its own count, so
+ * only the sum means something. The module stays until the sum is 0.
  */
 DECLARE_PER_CPU(long, rdmacg_inside);
 
 #define rdmacg_enter() this_cpu_inc(rdmacg_inside)
 #define rdmacg_leave() this_cpu_dec(rdmacg_inside)
 
-/* The functions have been found when rdmacg_hooks_on() or rdmacg_symbol() succeeds. */
+/* Returns the address of a function or variable, or NULL after a message. */
 void *rdmacg_symbol(const char *name);
 
 /*
- * RDMACG_CALLED(NAME, TYPE...) defines a static call to the function NAME of the
- * kernel. A static call jumps directly, so that the function needs no ENDBR, and
- * kCFI has no type to check. rdmacg_call(NAME) is the call.
+ * RDMACG_CALLED(NAME, TYPE...) defines a static call to a function of the
+ * kernel. It jumps directly, so that the function needs no ENDBR, and kCFI has
+ * no type to check. rdmacg_call(NAME) is the call.
  */
 #define RDMACG_CALLED(_name, _ret, ...)						\
 	extern _ret rdmacg_type_of_##_name(__VA_ARGS__);			\
@@ -44,20 +44,20 @@ void *rdmacg_symbol(const char *name);
 	_addr;									\
 })
 
-/* A function of the kernel whose callers get another one. All fields are set once. */
+/* A function whose callers get another one. All fields are set once. */
 struct rdmacg_hook {
 	const char		*name;
 	const char		*prototype;	/* As BTF has it. */
 	void			*wrapper;	/* The function that the callers get. */
 	/*
-	 * With this static call, the wrapper enters the original behind the place where ftrace
-	 * redirects, so the call is not redirected again.
+	 * With this static call, the wrapper enters the original behind the
+	 * place where ftrace redirects, so the call is not redirected again.
 	 */
 	struct static_call_key	*key;
 	void			*tramp;
 };
 
-/* The wrapper is rdmacg_hook_NAME(), and calls the original by rdmacg_call(NAME). */
+/* The wrapper rdmacg_hook_NAME() calls the original by rdmacg_call(NAME). */
 #define RDMACG_HOOK(_name, _symbol, _prototype) {				\
 	.name = _symbol, .prototype = _prototype, .wrapper = rdmacg_hook_##_name, \
 	.key = &STATIC_CALL_KEY(rdmacg_call_##_name),				\

@@ -5,9 +5,9 @@
  * files, and hooks the functions with which the IB core creates and destroys
  * objects.
  *
- * Order: the symbols are found and checked before anything changes. Then come the
- * files, the hooks and the devices, and they go in the reverse order. The module
- * holds a reference to itself while it is on, so that it is unloaded only after
+ * Order: the symbols are found and checked before anything changes. Then come
+ * files, hooks and devices, and they go in the reverse order. While it is on,
+ * the module holds a reference to itself, so that it is unloaded only after
  * "off", and after the last call that was inside it.
  */
 #define pr_fmt(fmt) "rdmacg: " fmt
@@ -30,7 +30,7 @@ enum rdmacg_state {
 /* The mutex of the module's parameters guards it; init and exit run alone. */
 static enum rdmacg_state rdmacg_state = RDMACG_OFF;
 
-/* The kernels on which the tests of the project ran, as the beginning of the release. */
+/* The kernels on which the tests ran, as the beginning of the release. */
 static const char *const rdmacg_tried[] = { "6.1.", "6.12.", "7.3." };
 
 static int rdmacg_check_kernel(void)

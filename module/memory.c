@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hooks for user memory that a device may reach. The charge precedes the checks of
- * the kernel, since they are inside the function that pins the memory.
+ * Hooks for user memory that a device may reach. The charge precedes the checks
+ * of the kernel, since they are inside the function that pins the memory.
  */
 #include <linux/version.h>
 #include <rdma/ib_umem.h>
@@ -11,13 +11,13 @@
 #include "hook.h"
 #include "record.h"
 
-/* No machine can pin this much, so this length stands for the whole address space. */
+/* No machine can pin this much, so it stands for the whole address space. */
 #define RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
 /* The key of a record is the umem, with which these structs begin. */
 static_assert(!offsetof(struct ib_umem_dmabuf, umem) && !offsetof(struct ib_umem_odp, umem));
 
-/* The kernel refuses no memory, and memory beyond the end, with its own errors. */
+/* The kernel refuses no bytes, and bytes beyond the end, with other errors. */
 static struct rdmacg_record *rdmacg_charge_mem(struct ib_device *device, unsigned long addr,
 					       u64 length)
 {
@@ -30,8 +30,8 @@ static struct rdmacg_record *rdmacg_charge_mem(struct ib_device *device, unsigne
 }
 
 /*
- * RDMACG_GET(NAME, TYPE, (PARAMETERS), CHARGE, ARGUMENTS...) defines the wrapper of a function that
- * gets a umem.
+ * RDMACG_GET(NAME, TYPE, (PARAMETERS), CHARGE, ARGUMENTS...) defines a wrapper
+ * of a function that gets a umem.
  */
 #define RDMACG_GET(_name, _type, _params, _charge, ...)				\
 RDMACG_CALLED(_name, _type *, RDMACG_UNPACK _params);				\
@@ -58,7 +58,7 @@ static void rdmacg_hook_##_name(_type *umem)					\
 	struct rdmacg_record *record;						\
 										\
 	rdmacg_enter();								\
-	/* Take the charge first: afterwards another umem may have this address. */ \
+	/* Take the charge first: later another umem may have this address. */ \
 	record = umem ? rdmacg_record_take(umem) : NULL;			\
 	rdmacg_call(_name)(umem);						\
 	rdmacg_record_return(record);						\

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hooks for uverbs objects by type, device memory, and multicast attachments. */
+/* Hooks for uverbs objects by type, device memory and multicast attachments. */
 #include <linux/cgroup_rdma.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
@@ -57,8 +57,8 @@ RDMACG_CALLED(destroy, int, struct ib_uobject *uobj, enum rdma_remove_reason rea
 	      struct uverbs_attr_bundle *attrs);
 
 /*
- * The stock controller does not count objects with a file descriptor. The original sets
- * attrs->context, so it may still be NULL.
+ * The stock controller does not count objects with a file descriptor. The
+ * original sets attrs->context, so it may still be NULL.
  */
 static struct ib_uobject *rdmacg_hook_begin_fd(const struct uverbs_api_object *object,
 					       struct uverbs_attr_bundle *attrs)
@@ -78,9 +78,9 @@ static struct ib_uobject *rdmacg_hook_begin_fd(const struct uverbs_api_object *o
 }
 
 /*
- * Return the charges of an object with a file descriptor, and of an object's device memory, whose
- * key is inside the object. The reference keeps the address from being used again before the
- * charges are taken.
+ * Return the charges of an object with a file descriptor, and of device memory,
+ * whose key is inside the object. The reference keeps the address from being
+ * used again before the charges are taken.
  */
 static int rdmacg_hook_destroy(struct ib_uobject *uobj, enum rdma_remove_reason reason,
 			       struct uverbs_attr_bundle *attrs)
@@ -101,7 +101,7 @@ static int rdmacg_hook_destroy(struct ib_uobject *uobj, enum rdma_remove_reason 
 
 RDMACG_CALLED(alloc_dm, int, struct uverbs_attr_bundle *attrs);
 
-/* Charge whole pages, because a driver allocates whole pages for programs to map. */
+/* Charge whole pages, because a driver allocates them for programs to map. */
 static int rdmacg_hook_alloc_dm(struct uverbs_attr_bundle *attrs)
 {
 	struct rdmacg_record *record = NULL;
@@ -125,7 +125,7 @@ static int rdmacg_hook_alloc_dm(struct uverbs_attr_bundle *attrs)
 RDMACG_CALLED(attach, int, struct ib_qp *qp, union ib_gid *gid, u16 lid);
 RDMACG_CALLED(detach, int, struct ib_qp *qp, union ib_gid *gid, u16 lid);
 
-/* Kernel users also attach QPs. Their QPs have no uobject and are not charged. */
+/* Kernel users also attach QPs, which have no uobject and are not charged. */
 static int rdmacg_hook_attach(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 {
 	struct rdmacg_record *record = NULL;
@@ -140,7 +140,7 @@ static int rdmacg_hook_attach(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 	return ret;
 }
 
-/* Which of a QP's attachments goes does not matter, since each one is charged alike. */
+/* Which attachment of a QP goes does not matter: all are charged alike. */
 static int rdmacg_hook_detach(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 {
 	int ret;

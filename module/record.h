@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The module's charges. The structs of the running kernel have no room for them,
- * so each charge has a record, which is found by the address of what was charged.
- * An object without a record is older than the module, and nothing is returned for
- * it.
+ * The module's charges. The running kernel's structs have no room for them, so
+ * each charge has a record, which is found by the address of what was charged.
+ * For an older object, which has no record, nothing is returned.
  */
 #ifndef _RDMACG_RECORD_H
 #define _RDMACG_RECORD_H
@@ -30,10 +29,7 @@ struct rdmacg_record {
 	struct rdmacg_amount	set[2];
 };
 
-/*
- * The resources of a device are the types of uverbs objects, by their numbers, and
- * these.
- */
+/* The resources: types of uverbs objects, by their numbers, and these. */
 enum {
 	RDMACG_LAST_OBJECT = 39,
 #define RDMACG_OBJECT(...)

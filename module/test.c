@@ -12,7 +12,7 @@
 
 #include "record.h"
 
-/* Private functions of the IB core (core_priv.h), which the module calls as the IB core does. */
+/* Functions of core_priv.h, which the module calls as the IB core does. */
 int ib_rdmacg_try_charge(struct ib_rdmacg_object *obj, struct ib_device *device,
 			 enum rdmacg_resource_type index);
 void ib_rdmacg_uncharge(struct ib_rdmacg_object *obj, struct ib_device *device,
