@@ -293,7 +293,7 @@ limited_or_refused() {
 	within 60 starts_or_ends "$starter" || return
 	! pgrep -ofx "$held" >/run/pid || {
 		find_cgroup "$(cat /run/pid)"
-		# A request also limits the device of the tenant while it has the name, in a line of its own.
+		# A request without a device, as with Slurm, also limits the device of the tenant, in a line of its own.
 		grep -m 1 -E '^rxe[09] .*\bqp=2\b' "$cgroup/rdma.verb.max" >>/run/limited || { cat "$cgroup/rdma.verb.max"; result=1; }
 	}
 	# The first process of a container ignores SIGTERM.
@@ -324,9 +324,7 @@ renamed() {
 	nothing_left
 	tenant
 	while_renaming rxe7 rxe0 ip netns exec other rdma
-	# With NRI, the runtime writes the lines a moment after the plugin has read the names. It is refused if the tenant
-	# has changed the name meanwhile, and kubelet tries again.
-	[ "$kind" = nri ] || [ "$(wc -l </run/limited)" = 20 ]
+	[ "$(wc -l </run/limited)" = 20 ]
 	no_tenant rxe7
 	nothing_left
 }

@@ -12,6 +12,7 @@ struct device {
 	char *name;		/* one word, in which \040 stands for a blank */
 	bool is_default;	/* the limits in rdma.default */
 	bool has_index;
+	bool is_namesake;	/* elsewhere; this network namespace sees a device of the name */
 	uint32_t index;
 };
 

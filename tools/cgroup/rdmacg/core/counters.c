@@ -235,6 +235,18 @@ static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 	return 0;
 }
 
+/* The line of a device that this network namespace sees has no index. */
+static void pools_mark_namesakes(struct pools *pools)
+{
+	struct pool *pool;
+
+	for (pool = pools->first; pool; pool = pool->next) {
+		const struct device seen = { .name = pool->device.name };
+
+		pool->device.is_namesake = pool->device.has_index && pools_find(pools, &seen);
+	}
+}
+
 int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above)
 {
 	struct line line = { .device = device_default };
@@ -251,6 +263,7 @@ int pools_read(struct pools *pools, int dir, unsigned int files, const struct po
 		if (class == POOL_HCA && !pools->files[class])
 			return 0;
 	}
+	pools_mark_namesakes(pools);
 	/* A scan does not need rdma.default: the lines of the devices show effective limits. */
 	if (!(files & POOL_BIT(POOL_MAX)) || files & POOL_SCAN ||
 	    !filter_has(&filter_devices, device_default.name))

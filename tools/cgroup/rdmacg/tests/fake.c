@@ -5,8 +5,8 @@
  * A new cgroup gets the files of FAKE_NEW if the controller is enabled in its parent. "+rdma" in
  * cgroup.subtree_control adds the files to the children. rmdir() removes them. Processes do not
  * stay in cgroup.procs. A write to a file of limits changes only the keys in the written text.
- * FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail: CALL is open, read, write, or again for all
- * writes after the first one, and PATH is the end of the path.
+ * FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail: CALL is open, read, write, first for the
+ * first write, or again for all later writes, and PATH is the end of the path.
  *
  * FAKE_NETLINK="NAME:INDEX:QPS:KERNEL;..." replaces rdma netlink: the devices, each with its number
  * of queue pairs, and how many of these belong to kernel users. The capacity is 1000.
@@ -307,8 +307,8 @@ ssize_t write(int fd, const void *buffer, size_t size)
 	if (!fake_is_below(path))
 		return real(fd, buffer, size);
 	errno = fake_fault("write", path);
-	if (!errno && writes++)
-		errno = fake_fault("again", path);
+	if (!errno)
+		errno = fake_fault(writes++ ? "again" : "first", path);
 	if (errno)
 		return -1;
 	slash = strrchr(path, '/');

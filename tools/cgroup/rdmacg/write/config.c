@@ -214,6 +214,9 @@ bool config_match_device(const struct rule *rule, const struct device *device)
 
 	if (device->is_default || pattern->is_default)
 		return device->is_default && pattern->is_default;
+	/* A tenant chooses the name of a device elsewhere, so it needs a pattern or an index. */
+	if (device->is_namesake && !pattern->has_index && !strcmp(pattern->name, device->name))
+		return false;
 	return (!pattern->has_index || !device->has_index || pattern->index == device->index) &&
 	       config_matches(pattern->name, device->name);
 }

@@ -2,6 +2,9 @@
 /* rdmacg: the limits that a user requests, if the administrator allows them. */
 #include "write/write.h"
 
+/* Tries to set limits while the tenant of another network namespace renames a device. */
+#define POLICY_TRIES 10
+
 /* A limit for a device and a key. Without a rule, the value is NUMBER_MAX. */
 struct policy_limit {
 	const struct rule *rule;
@@ -274,11 +277,20 @@ static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigne
 
 void policy_limits(struct policy *policy, struct cgroup *cgroup)
 {
-	policy_prepare(policy, cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
-	if (transaction_apply(&policy->change))
-		return;
-	transaction_undo(&policy->change);
-	exit(EXIT_FAILED);
+	unsigned int tries = POLICY_TRIES;
+	bool gone, done;
+
+	do {
+		gone = false;
+		policy_prepare(policy, cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
+		policy->change.gone = --tries ? &gone : NULL;
+		done = transaction_apply(&policy->change);
+		if (!done || gone)
+			transaction_undo(&policy->change);
+	} while (done && gone);
+	policy->change.gone = NULL;
+	if (!done)
+		exit(EXIT_FAILED);
 }
 
 struct json_object *policy_unified(struct policy *policy, struct cgroup *above)

@@ -79,7 +79,7 @@ bool transaction_apply(struct transaction *change)
 		struct transaction_step *step = &change->steps[change->nr_done];
 
 		ret = change->dry_run ? 0 : file_write(step->cgroup->dir, step->file, step->text);
-		if (ret == -ENODEV && change->gone)
+		if ((ret == -ENODEV || ret == -ENOTUNIQ) && change->gone)
 			*change->gone = true;
 		else if (ret)
 			return transaction_say_refusal(step, -ret);
@@ -121,7 +121,7 @@ void transaction_undo(struct transaction *change)
 			continue;
 		ret = file_write(step->cgroup->dir, step->file, step->undo);
 		/* A device that was removed has no limits. */
-		if (ret && ret != -ENODEV)
+		if (ret && ret != -ENODEV && ret != -ENOTUNIQ)
 			say_warning(step->path, "cannot undo the write: %s; \"%s\" stays in effect",
 				    strerror(-ret), step->text);
 	}

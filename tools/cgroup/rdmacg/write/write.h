@@ -17,7 +17,7 @@ struct transaction {
 	struct transaction_step *steps;
 	size_t nr_steps, nr_done;
 	bool dry_run;
-	bool *gone;	/* if not NULL, a missing device sets this, and is not an error */
+	bool *gone;	/* if not NULL, a device that lost its name sets this without an error */
 };
 
 /* Add a write. @text and @undo, which undoes the write, are freed with the transaction. */
