@@ -11,7 +11,6 @@ static struct doctor {
 	struct pools sums;	/* the sums of all limits, in slot.usage */
 	struct pools sample;	/* of one cgroup with the controller: has all devices */
 	bool limited;
-	size_t closing;	/* number of limits that close RDS */
 	size_t problems;
 	bool failed;
 	size_t found;	/* number of findings of the check that is running */
@@ -50,10 +49,6 @@ static void doctor_end_walk(const struct walk *walk, const char *check)
 		doctor_say("unknown", check, "some cgroups could not be read; run as root");
 }
 
-/* What the module cannot limit, from the table in module/README.md. */
-#define DOCTOR_MODULE_LIMITS \
-	"cm_id, resources of drivers, SMC-R, RDS, opening a context, and asynchronous ends of commands have no limits, and rdma.default has no hca keys"
-
 static char *doctor_module_path(const char *name)
 {
 	return memory_format("%s/%s", hierarchy_path("RDMACG_MODULES", "/sys/module"), name);
@@ -79,7 +74,8 @@ static void doctor_check_module(void)
 	bool has_verbs = doctor.sample.files[POOL_VERB];
 
 	if (state && !strcmp(state, "on\n"))
-		doctor_say("ok", "module", "rdmacg is on; %s", DOCTOR_MODULE_LIMITS);
+		doctor_say("ok", "module",
+			   "rdmacg is on; cm_id, resources of drivers, SMC-R, RDS, opening a context, and asynchronous ends of commands have no limits, and rdma.default has no hca keys");
 	else if (state)
 		doctor_say("warning", "module",
 			   "rdmacg is %.*s, so it limits nothing; write on to %s",
@@ -256,7 +252,6 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 	if (slot->max == NUMBER_MAX)
 		return;
 	doctor.limited = true;
-	doctor.closing += hierarchy_has_word(OTHER_RDS_KEYS, slot->key);
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
 		doctor_say("warning", "readers", "%s limits %s on %s to %" PRIu64
 			   ": above %u, runc reports nothing of the cgroup, and containerd the limit 0",
@@ -280,10 +275,6 @@ static void doctor_check_cgroups(void)
 		if (cgroup->parent)
 			cgroup->parent->marked = true;
 	}
-	if (doctor.closing && other_has_rds())
-		doctor_say("warning", "rds",
-			   "RDS over RDMA is refused to processes below a limit of qp, mr or mr_mem; sockets that were bound before go on; number of such limits: %zu",
-			   doctor.closing);
 	doctor_end_walk(&walk, "usage");
 }
 

@@ -131,7 +131,7 @@ static char *run_cgroup_make_scope(void)
 /* Create a scope, or a cgroup below that of --in or of this process. */
 static void run_cgroup_make(void)
 {
-	char *name __autofree = NULL, *owner __autofree = NULL;
+	char *name __autofree = NULL;
 	int number, error = EEXIST;
 	struct cgroup *parent;
 
@@ -160,10 +160,8 @@ static void run_cgroup_make(void)
 	}
 	if (run.cgroup)
 		return;
-	owner = file_owner(parent->dir, ".");
-	say_and_exit(RUN_FAILED, cgroup_name(parent),
-		     "cannot create a cgroup here: %s (owner: %s)%s", strerror(error), owner,
-		     error != EACCES && error != EPERM ? "" :
+	say_and_exit(RUN_FAILED, cgroup_name(parent), "cannot create a cgroup here: %s%s",
+		     strerror(error), error != EACCES && error != EPERM ? "" :
 		     run.in ? "; run as root" : "; run as root or use --in");
 }
 

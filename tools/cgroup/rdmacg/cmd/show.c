@@ -11,21 +11,14 @@ static struct show {
 	unsigned int top;	/* the depth of the given cgroup */
 } show = { .levels = UINT64_MAX };
 
-static void show_take_depth(const char *text, void *to)
-{
-	if (!number_parse(text, strlen(text), &show.levels))
-		options_fail("--depth", "%s: must be a number of at least 0", text);
-	show.recursive = true;
-}
-
 static const struct syntax show_syntax = {
 	.choices = {
 		{ "recursive", 'r', "also show the cgroups below, as a tree", &show.recursive },
 		{ "all", 'a', "also show resources that were never used, limited or refused",
 		  &show.all },
 		{ "bytes", 'b', "show memory in bytes, not in KiB, MiB and so on", &show.exact },
-		{ "depth", 0, "show the tree down to N levels below the cgroup", NULL,
-		  "N", show_take_depth },
+		{ "depth", 0, "show the tree down to N levels below the cgroup", &show.levels,
+		  "N" },
 	},
 	.lists = { select_choices, filter_choices, table_choices }, .args_doc = "[CGROUP...]",
 	.example = "rdmacg show --unit slurmd",
@@ -149,7 +142,8 @@ int cmd_show(int argc, char **argv)
 	};
 	bool done, has_rows;
 
-	show.recursive |= !select_arguments(options_read(&show_syntax, argc, argv));
+	show.recursive |= !select_arguments(options_read(&show_syntax, argc, argv)) ||
+			  show.levels != UINT64_MAX;
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
 	capacity.by_owner = true;

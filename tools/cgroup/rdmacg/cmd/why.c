@@ -138,22 +138,22 @@ static void why_throttled(const struct cgroup *cgroup)
 /* RDS charges nothing, so no counter shows that a limit closes it. */
 static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 {
+	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols").s);
 	struct json_object *closed = json_object_new_array();
-	const struct slot *slot = NULL;
+	const struct slot *slot = protocols && strstr(protocols, "\nRDS ") ?
+				  pools_next(&cgroup->pools, NULL) : NULL;
 	const struct pool *said = NULL;
-	bool has_rds = other_has_rds();
 
-	while (has_rds && (slot = pools_next(&cgroup->pools, slot))) {
+	for (; slot; slot = pools_next(&cgroup->pools, slot)) {
 		if (slot->pool == said || slot->limit == NUMBER_MAX ||
-		    !hierarchy_has_word(OTHER_RDS_KEYS, slot->key))
+		    !hierarchy_has_word("qp mr mr_mem", slot->key))
 			continue;
 		said = slot->pool;
 		json_append(closed, "device:s index:o", said->device.name,
 			    device_index(&said->device));
-		say_text("A limit of %s closes RDS over %s: bind() fails with %s, and %s.",
-			 "qp, mr or mr_mem", device_text(&said->device).s,
-			 "EADDRNOTAVAIL or, if rds_tcp is loaded, uses TCP",
-			 "registering memory fails with EDQUOT");
+		say_text("%s %s: %s", "A limit of qp, mr or mr_mem closes RDS over",
+			 device_text(&said->device).s,
+			 "bind() fails with EADDRNOTAVAIL or, if rds_tcp is loaded, uses TCP, and registering memory fails with EDQUOT.");
 	}
 	json_object_object_add(answer, "rds_closed", closed);
 }

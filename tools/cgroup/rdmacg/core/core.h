@@ -314,8 +314,5 @@ bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid));
  * kernel's log. For tests, RDMACG_KMSG and RDMACG_SYS replace /dev/kmsg and /sys/class/infiniband.
  */
 void other_causes(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
-/* Whether the kernel has RDS. A limit of one of these keys closes RDS over the device. */
-#define OTHER_RDS_KEYS	"qp mr mr_mem"
-bool other_has_rds(void);
 
 #endif /* RDMACG_CORE_H */

@@ -162,13 +162,6 @@ static void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *
 	other_print_sums(count, bound, without, remedy);
 }
 
-bool other_has_rds(void)
-{
-	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols").s);
-
-	return protocols && strstr(protocols, "\nRDS ");
-}
-
 static bool other_is_counted(const struct slot *slot)
 {
 	return slot->has & POOL_BIT(POOL_CURRENT);

@@ -125,23 +125,6 @@ static const char *oci_take_state(struct json_object *state, pid_t *process)
 	return NULL;
 }
 
-/* Whether the rule can be a request. @earlier is the first rule of the same annotation. */
-static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
-{
-	const struct limits *limits = &rule->limits;
-
-	while (earlier < rule && !device_is_same(&earlier->limits.device, &limits->device))
-		earlier++;
-	/* A name with one of these characters would count as a pattern. */
-	if (strpbrk(limits->device.name, "*?["))
-		return say_error(rule->where, "%s: write the name of a device, not a pattern",
-				 limits->device.name);
-	return earlier == rule ||
-	       say_error(rule->where,
-			 "%s: the device occurs twice; write all its limits after one name",
-			 limits->device.name);
-}
-
 /* In Kubernetes, M is 1000^2 and m a thousandth, so a pod writes Mi. */
 static bool oci_check_units(const char *where, const char *text)
 {
@@ -174,11 +157,14 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 		return false;
 	config->by_key = true;
 	while (rest)
-		if (!config_add(config, section, where, strsep(&rest, ";\r\n")))
+		if (!config_add(config, section, where, strsep(&rest, ";\r\n")) ||
+		    !config_check_repeats(config))
 			return false;
+	/* A name with one of these characters would count as a pattern. */
 	for (i = before; i < config->nr_rules; i++)
-		if (!oci_check_rule(&config->rules[i], &config->rules[before]))
-			return false;
+		if (strpbrk(config->rules[i].limits.device.name, "*?["))
+			return say_error(where, "%s: write the name of a device, not a pattern",
+					 config->rules[i].limits.device.name);
 	return config->nr_rules > before ||
 	       say_error(where, "text: is empty; write DEVICE KEY=VALUE..., or remove the %.*s",
 			 (int)strcspn(where, " "), where);

@@ -33,21 +33,6 @@ struct step_place {
 	const char *section, *where;
 };
 
-/* Whether an earlier rule of the request has the same device and key. The later rule would win. */
-static bool step_is_repeated(const struct config *config, const struct rule *rule)
-{
-	const struct rule *earlier = config->rules;
-	size_t i;
-
-	for (; earlier < rule; earlier++)
-		for (i = 0; i < rule->limits.nr_limits; i++)
-			if (!strcmp(earlier->section, rule->section) &&
-			    device_is_same(&earlier->limits.device, &rule->limits.device) &&
-			    limits_find(&earlier->limits, rule->limits.limits[i].key))
-				return true;
-	return false;
-}
-
 /* Take [DEVICE:]KEY=VALUE[,KEY=VALUE].... A rule without a device is for all devices. */
 static bool step_take_item(const char *item, void *to)
 {
@@ -63,8 +48,7 @@ static bool step_take_item(const char *item, void *to)
 		return say_error(place->where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
 	if (!config_add(config, place->section, place->where, rule))
 		return false;
-	return !step_is_repeated(config, &config->rules[config->nr_rules - 1]) ||
-	       say_error(place->where, "%s: a key of this device occurs twice", item);
+	return config_check_repeats(config);
 }
 
 static void step_take(struct config *config, const char *section, const char *where,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: small files of the kernel. */
-#include <pwd.h>
-#include <sys/stat.h>
-
 #include "lib/lib.h"
 
 /* A file of this size is not a file of the kernel, and may have no end. */
@@ -63,18 +60,6 @@ char *file_link(int dir, const char *name)
 	char link[PATH_MAX] = "";
 
 	return memory_string(readlinkat(dir, name, link, sizeof(link) - 1) < 0 ? "" : link);
-}
-
-char *file_owner(int dir, const char *name)
-{
-	struct passwd *user;
-	struct stat status;
-
-	if (fstatat(dir, name, &status, 0) || !status.st_uid)
-		return memory_string("root");
-	user = getpwuid(status.st_uid);
-	return user ? memory_format("root and %s", user->pw_name) :
-		      memory_format("root and user %u", status.st_uid);
 }
 
 char *file_next_line(char **text)

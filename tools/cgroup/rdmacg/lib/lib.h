@@ -133,8 +133,6 @@ bool file_exists(int dir, const char *name);
 bool file_is_gone(int error);
 /* The text of a symbolic link, or "". The caller frees the result. */
 char *file_link(int dir, const char *name);
-/* The users that may write to the file or folder: "root and alice". The caller frees the result. */
-char *file_owner(int dir, const char *name);
 /* Get the next line of *@text, and end it with a NUL. Returns NULL at the end. */
 char *file_next_line(char **text);
 

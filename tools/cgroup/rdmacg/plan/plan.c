@@ -6,10 +6,6 @@
 #include "plan/plan.h"
 #include "write/write.h"
 
-#define PLAN_NO_HW \
-	"Not in the plan: resources of the driver in rdma.hw.max, such as " \
-	"doorbell pages (uar on mlx5), which each context takes: "
-
 /* In Linux 7.3, these call ib_umem_get() only for memory regions. */
 #define PLAN_KERNEL_DRIVERS	"rxe siw software hfi1 cxgb4 efa"
 
@@ -295,7 +291,9 @@ static int plan_run(int argc, char **argv)
 	plan.form->add();
 	plan.part = *plan.parts;
 	if (plan.form->has_limits)
-		plan_notice(PLAN_NO_HW PLAN_MEASURE);
+		plan_notice("%s%s",
+			    "Not in the plan: resources of the driver in rdma.hw.max, such as doorbell pages (uar on mlx5), which each context takes: ",
+			    PLAN_MEASURE);
 	if (plan.explain && plan.form->read && !options.json)
 		say_line("# Formulas: %s. Other versions may differ.", plan.form->read);
 	for (i = 0; i < plan.nr_parts && !options.json; i++)

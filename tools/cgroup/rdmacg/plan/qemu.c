@@ -29,7 +29,7 @@
 /* The inputs, as the formulas name them. */
 static __int128 instances = 1, pin_all, postcopy;
 static struct plan_texts ram, zero;
-static const char *machine = "pc", *ramblocks;
+static const char *ramblocks;
 /* What QEMU sends, as the formulas name it. */
 static __int128 chunks, ram_bytes;
 
@@ -37,9 +37,7 @@ static struct plan_input qemu_inputs[] = {
 	{ "instances", &instances, 1, PLAN_MOST,
 	  "machines of this kind in the cgroup that migrate at once (1)" },
 	{ "ram", .texts = &ram, .arg = "SIZE",
-	  .doc = "RAM of the machine; several sizes stand for several RAM blocks, such as DIMMs" },
-	{ "machine", .text = &machine, .arg = "pc|none",
-	  .doc = "the blocks besides the RAM: pc for those of -M pc -nodefaults, or none (pc)" },
+	  .doc = "RAM of a machine of -M pc; several sizes are several blocks, such as DIMMs" },
 	{ "ramblocks", .text = &ramblocks, .arg = "FILE",
 	  .doc = "a file with the output of 'info ramblock' in the monitor; - is standard input" },
 	{ "pin-all", &pin_all, .doc = "the migration has rdma-pin-all" },
@@ -67,7 +65,6 @@ static const struct qemu_block qemu_pc_blocks[] = {
 static struct {
 	struct qemu_block *block;
 	size_t count;
-	size_t nr_local;	/* the number of blocks without a name, which do not migrate */
 } qemu;
 
 enum { QEMU_NAME_AT = 1, QEMU_USED_AT = 4, QEMU_TOTAL_AT, QEMU_NR_MATCHES };
@@ -107,8 +104,6 @@ static bool qemu_parse_block(const char *line)
 		*memory_append(qemu.block, qemu.count) = (struct qemu_block){
 			.name = memory_format("%.*s", length, line + name->rm_so), .used = used,
 		};
-	else
-		qemu.nr_local++;
 	return true;
 }
 
@@ -150,18 +145,14 @@ static void qemu_add_ram(const char *text)
 	};
 }
 
-/* Get the blocks of --ramblocks, or of --ram and --machine. A word is a size, as with --ram. */
+/* Get the blocks of --ramblocks, or of --ram and of a PC. A word is a size, as with --ram. */
 static void qemu_get_blocks(void)
 {
 	char *text __autofree = NULL;
-	bool is_pc = !strcmp(machine, "pc") && !ramblocks;
 	size_t i, j;
 
 	if ((!ram.count && !*plan.words) == !ramblocks)
 		options_fail(plan.form->name, "give either sizes of RAM or --ramblocks");
-	if (!ramblocks && !is_pc && strcmp(machine, "none"))
-		options_fail(machine,
-			     "is neither pc nor none; give --ramblocks for another machine");
 	if (ramblocks) {
 		text = file_read(AT_FDCWD, ramblocks);
 		if (!text)
@@ -174,7 +165,7 @@ static void qemu_get_blocks(void)
 		qemu_add_ram(ram.text[i]);
 	while (*plan.words)
 		qemu_add_ram(*plan.words++);
-	for (i = 0; is_pc && i < ARRAY_SIZE(qemu_pc_blocks); i++)
+	for (i = 0; !ramblocks && i < ARRAY_SIZE(qemu_pc_blocks); i++)
 		*memory_append(qemu.block, qemu.count) = qemu_pc_blocks[i];
 	for (i = 0; i < zero.count; i++) {
 		for (j = 0; j < qemu.count; j++)
@@ -244,9 +235,6 @@ static void qemu_add(void)
 	qemu_count();
 	if (!pin_all && ramblocks)
 		plan_notice("These limits are enough for each guest. A MiB that always was zero needs no MR; see --zero.");
-	if (qemu.nr_local)
-		plan_notice("%zu RAM blocks without a name do not count, because QEMU does not migrate them.",
-			    qemu.nr_local);
 	plan_notice("A waiting destination uses 1 hca_handle and 1 hca_object.");
 	PLAN_NAME(blocks, qemu.count);
 	if (pin_all)

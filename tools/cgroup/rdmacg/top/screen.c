@@ -6,9 +6,6 @@
 
 #include "top/top.h"
 
-/* This include must be the last, because it defines macros such as columns. */
-#include <term.h>
-
 /* The lines above the rows: the title, and perhaps the names of the columns. */
 #define TOP_HEAD	(table_bare ? 1 : 2)
 
@@ -34,20 +31,6 @@ static const char top_help[] =
 	"REFUSED/S  refused attempts of the cgroup and its descendants in a second\n"
 	"LIMIT      smallest limit of the cgroup and its ancestors\n"
 	"LIMIT OF   the cgroup that has this limit\n";
-
-/* newterm() does not report why a terminal is unsuitable, and accepts one that only prints. */
-static void top_check_terminal(void)
-{
-	const char *name = getenv("TERM");
-	int known = 0;
-
-	if (!name || !*name)
-		say_failure("TERM", "is not set, so the terminal is unknown; top -b needs none");
-	if (setupterm(NULL, STDOUT_FILENO, &known) != OK || !cursor_address || !clear_screen)
-		say_failure("TERM",
-			    "the terminal %s is unknown or has no screen; top -b needs none", name);
-	del_curterm(cur_term);
-}
 
 /* Do not scroll beyond the last row. */
 static void top_scroll(long rows)
@@ -203,11 +186,16 @@ bool top_screen(void)
 	/* Read before the screen is cleared for the first time, so that an error stays visible. */
 	if (!top_read())
 		return false;
-	top_check_terminal();
 	top_hold_signals(&signals);
 	terminal = newterm(NULL, stdout, stdin);
-	if (!terminal)
-		say_failure("terminal", "%s; top -b needs none", strerror(errno));
+	/* newterm() accepts a terminal that can only print lines. */
+	if (!terminal || !tigetstr("cup")) {
+		if (terminal)
+			endwin();
+		say_failure("TERM",
+			    "the terminal %s is unknown or has no screen; top -b needs none",
+			    getenv("TERM") ?: "without a name");
+	}
 	cbreak();
 	noecho();
 	nonl();

@@ -7,8 +7,6 @@
 
 /* Some editors end each line with \r. */
 #define CONFIG_BLANKS	" \t\r\n"
-/* Some editors begin a file with this byte order mark. */
-#define CONFIG_MARK	"\xef\xbb\xbf"
 
 /* The bracket that ends a section, at the end of the line or before a comment. */
 static char *config_section_end(char *text)
@@ -46,6 +44,22 @@ bool config_add(struct config *config, const char *section, const char *where, c
 	if (good && config->by_key && rule->limits.whole)
 		return say_error(where, "write each limit as KEY=VALUE, such as qp=100");
 	return good;
+}
+
+bool config_check_repeats(const struct config *config)
+{
+	const struct rule *rule = config->rules, *last = rule + max(config->nr_rules, 1) - 1;
+	size_t i;
+
+	for (; rule < last; rule++)
+		for (i = 0; i < last->limits.nr_limits; i++)
+			if (!strcmp(rule->section, last->section) &&
+			    device_is_same(&rule->limits.device, &last->limits.device) &&
+			    limits_find(&rule->limits, last->limits.limits[i].key))
+				return say_error(last->where, "%s: a key of %s occurs twice",
+						 last->limits.limits[i].key,
+						 last->limits.device.name);
+	return true;
 }
 
 /* Take a line of limits, or the pattern of a line such as "[tenants/a]". */
@@ -104,8 +118,6 @@ static bool config_read_file(struct config *config, const char *name)
 	while ((good || section) && (length = getline(&line, &room, from)) >= 0) {
 		char *where __autofree = memory_format("%s:%u", name, ++number);
 
-		if (number == 1 && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
-			memset(line, ' ', strlen(CONFIG_MARK));
 		say_place = where;
 		good &= config_take_line(config, &section, where, line, length);
 		say_place = NULL;

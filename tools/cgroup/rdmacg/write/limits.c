@@ -161,14 +161,8 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	uint64_t all;
 
 	*value = limit->value;
-	/* Stock has two keys, of 31 bits. It lacks rdma.capacity and a container's rdma.default. */
 	if (!limit->percent)
-		return capacity.has_file || strncmp(limit->key, "hca_", 4) ||
-		       *value == NUMBER_MAX || *value <= INT32_MAX ||
-		       file_exists(hierarchy.dir, POOL_FILE_DEFAULT) ||
-		       say_error(limit->key,
-				 "this kernel accepts at most %d; write max for no limit",
-				 INT32_MAX);
+		return true;
 	if (device->is_default)
 		return say_error(limit->key,
 				 "default is for all devices; write a number, not a percentage");

@@ -39,9 +39,11 @@ static const struct {
 	int error;
 	const char *why;
 } transaction_refusals[] = {
+	{ EACCES, "run as root, or as the owner of this file" },
 	{ EBUSY, "the cgroup has processes itself, which cgroup v2 forbids; move them to a child" },
 	{ EOPNOTSUPP, "the cgroup is threaded, so it cannot have the RDMA controller" },
-	{ EINVAL, "this kernel does not accept this text; rdmacg show -a lists devices and keys" },
+	{ EINVAL,
+	  "this kernel does not accept this; rdmacg show -a lists keys; stock takes 31 bits" },
 	{ ENODEV, "the device or the cgroup was removed; rdmacg show -a lists devices" },
 	{ ENOTUNIQ, "several devices have this name; add index=N from rdmacg show" },
 	{ ENOENT, "no such file: the cgroup was removed, or this kernel lacks the file" },
@@ -50,13 +52,9 @@ static const struct {
 /* Print why the kernel has refused the write, and return false. */
 static bool transaction_say_refusal(const struct transaction_step *step, int error)
 {
-	char *owner __autofree = file_owner(step->cgroup->dir, step->file);
 	const char *why = NULL;
 	size_t i;
 
-	if (error == EACCES)
-		return say_error(step->path, "%s: only %s can write \"%s\" here", strerror(error),
-				 owner, step->text);
 	/* EPERM: a cgroup namespace cannot write the limits of its own root. */
 	if (error == EROFS || error == EPERM)
 		return say_error(step->path,

@@ -98,6 +98,8 @@ enum config_match {
 bool config_read(struct config *config, char * const *files, size_t count);
 /* Add the rule @text, "DEVICE WORD..." or "DEVICE:WORD,...". Returns false after an error. */
 bool config_add(struct config *config, const char *section, const char *where, char *text);
+/* Returns false after an error if an earlier rule of the section has a key of the last rule. */
+bool config_check_repeats(const struct config *config);
 void config_free(struct config *config);
 
 /* The pattern that matches only the cgroup of this name. The caller frees the result. */
