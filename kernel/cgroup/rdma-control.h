@@ -33,9 +33,9 @@ struct rdmacg_control_stat {
 struct rdmacg_waiter;
 
 /*
- * The state of the commands of one cgroup and its descendants on one device.
- * The first command under a limit creates the control, and the missing controls
- * of all ancestors except the root. A control is freed with its pool.
+ * Counts and queues the commands that a cgroup and its descendants give to one
+ * device. The first command under a limit creates the control, and the missing
+ * controls of all ancestors except the root. A control is freed with its pool.
  *
  * A command begins on all levels at the same time. Until then, it waits in the
  * queue of the lowest level that does not let it begin, and is @ahead of all

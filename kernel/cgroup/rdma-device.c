@@ -43,7 +43,8 @@ static struct rdmacg_name *rdmacg_name_alloc(const struct rdmacg_device *device,
 }
 
 /*
- * Guards live_name of all descs. Readers take it, so charges use other locks.
+ * Guards live_name of all descs. Readers take it if an ib_core from outside of
+ * the tree has registered the device, so charges use other locks.
  */
 static DEFINE_SPINLOCK(rdmacg_live_names);
 
@@ -287,9 +288,9 @@ static bool rdmacg_is_seen(const struct rdmacg_desc *desc, const struct rdmacg_n
 }
 
 /*
- * Returns whether a line needs the index of its device @desc. The calling
- * process's namespace does not see the device, and @name is also the name of
- * another device.
+ * Returns whether a line needs the index of its device @desc. It does if the
+ * calling process's namespace does not see the device, and another device also
+ * has @name.
  */
 bool rdmacg_name_needs_index_rcu(const struct rdmacg_desc *desc, const struct rdmacg_name *name)
 {

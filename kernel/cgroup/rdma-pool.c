@@ -7,8 +7,8 @@
  * all. A limit refuses a charge only if a level has no room. The check and the
  * charge happen at one instant, under the lock of one domain.
  *
- * Readers take no lock. They find pools under RCU. On 64-bit kernels, each
- * value that they read was true at some moment of the read.
+ * Readers of pools take no lock. They find pools under RCU. On 64-bit kernels,
+ * each value that they read was true at some moment of the read.
  *
  * A page_counter for each slot would need no lock, but it adds an amount before
  * it checks the limit. So readers would see usage above the limit, and a charge
@@ -612,8 +612,8 @@ bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *de
 }
 
 /*
- * Count a refusal in the owner's pool and in the pools of its ancestors. A pool
- * without memory for events does not count the refusal.
+ * Count a refusal in the pool of the cgroup and in the pools of its ancestors.
+ * A pool without memory for events does not count the refusal.
  */
 static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)
@@ -786,11 +786,11 @@ static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *
 }
 
 /*
- * Free all pools of a device that is being unregistered and has no charge. A
- * write may still be about to set limits, and cgroups may be freed at the same
- * time. If rdmacg_pools_free() finds a pool, it takes the domain's lock.
- * Otherwise it takes the cgroup's map_lock, so it waits until this function has
- * left the cgroup.
+ * Free all pools of a device that is being unregistered, or that was kept for
+ * charges and has none any more. A write may still be about to set limits, and
+ * cgroups may be freed at the same time. If rdmacg_pools_free() finds a pool,
+ * it takes the domain's lock. Otherwise it takes the cgroup's map_lock, so it
+ * waits until this function has left the cgroup.
  */
 void rdmacg_pools_drain(struct rdmacg_desc *desc)
 {

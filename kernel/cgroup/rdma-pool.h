@@ -30,9 +30,10 @@
  * more slots. A task holds a gate's lock longer if the cgroup of the command is
  * deeper, and a max_lock longer if the write names more devices.
  *
- * A charge in a cgroup that has a pool takes only the domain's lock. A task
- * that creates a pool also takes the max_lock of the pool's cgroup. A write
- * takes the max_lock of its cgroup.
+ * rdma-device.c has a further lock, for names that callers outside of the tree
+ * change. A charge in a cgroup that has a pool takes only the domain's lock. A
+ * task that creates a pool also takes the max_lock of the pool's cgroup. A
+ * write takes the max_lock of its cgroup.
  *
  * A comment beside a field names the lock that guards the field. "Set once"
  * means that the field does not change while other tasks can see it. "RCU" and
@@ -155,8 +156,8 @@ struct rdmacg_pool {
 	unsigned int		nr_users;
 	/*
 	 * The number of charges of the cgroup itself, which each hold a
-	 * reference to it. The sign bit is set when the pool is dead, which
-	 * means that it is not used any more. domain->lock.
+	 * reference to it. A dead pool has the sign bit set. No task begins to
+	 * use a dead pool. domain->lock.
 	 */
 	int			nr_charges;
 	struct rdma_cgroup	*cg;		/* Set once. */
@@ -469,9 +470,10 @@ static __always_inline void rdmacg_pool_sub_locked(struct rdmacg_pool *pool,
 
 /*
  * The fast path: charge or uncharge @n slots if the pool exists, no amount is
- * endless and, for a charge, all levels have room. In all other cases change
- * nothing and return false. The caller then calls rdmacg_pool_try_charge() or
- * rdmacg_pool_uncharge(). @n and @charges are constants.
+ * endless and, for a charge, all levels have room. Nothing is counted in the
+ * root. In all other cases change nothing and return false. The caller then
+ * calls rdmacg_pool_try_charge() or rdmacg_pool_uncharge(). @n and @charges are
+ * constants.
  */
 static __always_inline bool rdmacg_pool_apply_n(struct rdma_cgroup *cg,
 						const struct rdmacg_device *device,
