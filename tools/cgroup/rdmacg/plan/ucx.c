@@ -86,7 +86,7 @@ static void ucx_add(void)
 		    transport);
 	plan_notice("pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
 	plan_notice("Open MPI also opens the device for libfabric. Give --opens 2, or mpirun --mca btl ^ofi --mca mtl ^ofi.");
-	plan_notice("On mlx5, UCX creates its queues through DevX. They count as qp, cq and srq, and the memory that UCX registers for them counts as driver_object and mr_mem.");
+	plan_notice("On mlx5, UCX creates its queues through DevX. They count as qp, cq and srq (with the module, only as driver_object), and the memory that UCX registers for them counts as driver_object and mr_mem.");
 }
 
 const struct plan_form ucx_form = {
