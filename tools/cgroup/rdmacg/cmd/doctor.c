@@ -10,6 +10,7 @@
 static struct doctor {
 	struct pools sums;	/* the sums of all limits, in slot.usage */
 	struct pools sample;	/* of one cgroup with the controller: has all devices */
+	bool before_module;	/* only check whether the module can be loaded */
 	bool limited;
 	size_t problems;
 	bool failed;
@@ -17,12 +18,10 @@ static struct doctor {
 	struct json_object *said;
 } doctor;
 
-static bool doctor_before_module;
-
 static const struct syntax doctor_syntax = {
 	.choices = {
 		{ "module", 0, "check only whether the kernel can take the module rdmacg",
-		  &doctor_before_module },
+		  &doctor.before_module },
 	},
 	.example = "rdmacg doctor",
 	.doc =
@@ -149,7 +148,7 @@ static void doctor_check_kernel(void)
 		doctor_say("warning", "lockdown",
 			   "this kernel takes only signed modules; once, enroll the key that DKMS makes: mokutil --import /var/lib/dkms/mok.pub");
 	doctor_check_livepatches();
-	doctor_check_ofed(doctor_before_module);
+	doctor_check_ofed(doctor.before_module);
 }
 
 static void doctor_check_files(void)
@@ -416,7 +415,7 @@ int cmd_doctor(int argc, char **argv)
 
 	options_read(&doctor_syntax, argc, argv);
 	doctor.said = json_object_new_array();
-	if (doctor_before_module) {
+	if (doctor.before_module) {
 		doctor_check_kernel();
 		return doctor_end();
 	}

@@ -46,9 +46,8 @@ static bool step_take_item(const char *item, void *to)
 	/* Blanks and # have other meanings in a rule. */
 	if (strpbrk(item, " \t\r\n") || *item == '#')
 		return say_error(place->where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
-	if (!config_add(config, place->section, place->where, rule))
-		return false;
-	return config_check_repeats(config);
+	return config_add(config, place->section, place->where, rule) &&
+	       config_check_repeats(config);
 }
 
 static void step_take(struct config *config, const char *section, const char *where,

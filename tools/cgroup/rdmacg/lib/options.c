@@ -142,7 +142,6 @@ static size_t command_distance(const char *name, const char *command)
 	/* The first letters of a longer word are nearly the word. */
 	if (length > 2 && !strncmp(name, command, length))
 		return 1;
-
 	while (name[same] && name[same] == command[same])
 		same++;
 	while (length > same && all > same && name[length - 1] == command[all - 1]) {

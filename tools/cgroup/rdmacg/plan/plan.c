@@ -103,6 +103,7 @@ static void plan_parse(const struct plan_form *form, int argc, char **argv)
 	/* An empty choice ends the list. */
 	memory_append(choices, nr_choices);
 	syntax.lists[0] = choices;
+	syntax.lists[1] = form->choices;
 	/* A form without limits has only the first option, and one without memory the first 3. */
 	if (!form->has_memory)
 		syntax.choices[form->has_limits ? 3 : 1].name = NULL;

@@ -119,6 +119,7 @@ struct plan_form {
 	const char *read;		/* the sources that were read for the formulas, or NULL */
 	const char *args_doc;		/* the usage of the other arguments, or NULL */
 	struct plan_input *inputs;	/* an input without a name ends the array */
+	const struct choice *choices;	/* options that commands share, or NULL */
 	bool has_limits;		/* the form has --cgroup and --device */
 	bool has_memory;		/* the form has --driver */
 	void (*add)(void);

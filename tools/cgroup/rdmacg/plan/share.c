@@ -93,6 +93,8 @@ static void share_subtract(const char *text, bool is_kernel)
 		struct slot *slot = pool_find(share.pool, limit->key);
 		uint64_t *to;
 
+		if (!filter_has(&filter_keys, limit->key))
+			continue;
 		if (!share_has(slot))
 			say_failure(limit->key, "its capacity is %s; remove this key",
 				    slot && !slot->max ? "0" : "unknown");
@@ -222,8 +224,11 @@ static void share_add(void)
 	if (!kernels.count)
 		plan_notice("Nothing is subtracted for kernel users. Give --kernel: see rdma resource show and rdmacg plan lnet.");
 	for (i = 0; i < share.pool->nr_slots; i++)
-		if (share_has(&share.pool->slots[i]))
+		if (share_has(&share.pool->slots[i]) &&
+		    filter_has(&filter_keys, share.pool->slots[i].key))
 			share_add_resource(&share.pool->slots[i]);
+	if (!filter_check(&filter_keys))
+		exit(EXIT_FAILED);
 	if (!json_object_object_length(plan.part->figures))
 		say_failure(plan.device.name,
 			    "the device has no known capacity; give --capacity KEY=VALUE,...");
@@ -235,4 +240,6 @@ const struct plan_form share_form = {
 	.example = "rdmacg plan share mlx5_0 tenants/a:3 tenants/b --reserve 10%",
 	.doc = "Divide a device among cgroups that are not below each other.",
 	.args_doc = "DEVICE [CGROUP[:WEIGHT]...]", .inputs = share_inputs, .add = share_add,
+	/* Only --resource, because the device is an argument. */
+	.choices = &filter_choices[1],
 };

@@ -190,8 +190,7 @@ bool top_screen(void)
 	terminal = newterm(NULL, stdout, stdin);
 	/* newterm() accepts a terminal that can only print lines. */
 	if (!terminal || !tigetstr("cup")) {
-		if (terminal)
-			endwin();
+		endwin();
 		say_failure("TERM",
 			    "the terminal %s is unknown or has no screen; top -b needs none",
 			    getenv("TERM") ?: "without a name");
