@@ -3,13 +3,22 @@
  * make: create an object of each type on the first device. Prints "refused" after
  * EAGAIN, or the call that failed otherwise, or "made", with the number of QPs that
  * the device claims to have.
+ *
+ * make hang: register memory whose pages never come, because this process handles
+ * their faults, and does not. Prints "hangs" before.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <linux/userfaultfd.h>
 #include <rdma/rdma_cma.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* End the program if the call has failed. */
 static void *check(void *object, const char *call)
@@ -58,11 +67,30 @@ static void make_cm_id(void)
 	check(rdma_bind_addr(id, (struct sockaddr *)&address) ? NULL : id, "bind_addr");
 }
 
-int main(void)
+static int hang(struct ibv_pd *pd)
 {
-	struct ibv_context *context = make_verbs();
-	struct ibv_device_attr attr = { };
+	struct uffdio_register area = { .mode = UFFDIO_REGISTER_MODE_MISSING, .range.len = 4096 };
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	area.range.start = (unsigned long)page;
+	if (ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &area))
+		check(NULL, "userfaultfd");
+	puts("hangs");
+	fflush(stdout);
+	ibv_reg_mr(pd, page, 4096, IBV_ACCESS_LOCAL_WRITE);
+	return puts("returned");
+}
+
+int main(int argc, char **argv)
+{
+	struct ibv_device_attr attr = { };
+	struct ibv_context *context;
+
+	if (argc > 1)
+		return hang(ibv_alloc_pd(ibv_open_device(*ibv_get_device_list(NULL))));
+	context = make_verbs();
 	make_cm_id();
 	errno = ibv_query_device(context, &attr);
 	printf("made %d\n", attr.max_qp);
