@@ -51,6 +51,19 @@ patched_files() {
 	sed -n 's,^--- a/,,p' "$@" | sort -u
 }
 
+# replaced BASE: of the paths in the input, print those of the base that a file of ours replaces.
+replaced() {
+	while read -r path; do
+		[ ! -e "$1/$path" ] || [ ! -e "$ROOT/$path" ] || echo "$path"
+	done
+}
+
+# is_temporary BASE PATCH: a patch that changes only such files prepares a later patch of the series,
+# which brings ours. An assembled tree never has such changes.
+is_temporary() {
+	[ -n "$(patched_files "$2")" ] && [ "$(patched_files "$2" | replaced "$1")" = "$(patched_files "$2")" ]
+}
+
 # apply_patch DIR PATCH: apply a patch. Do nothing if DIR already has the whole patch. Lines may
 # have moved, but not changed.
 apply_patch() {
