@@ -45,12 +45,12 @@
  */
 #define RDMACG_SLACK_NS ((u64)(50 * NSEC_PER_USEC))
 
-/* A timer may be late. A rate makes up for at most this delay. */
+/* A timer may fire late. A rate makes up for at most this delay. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
 /*
- * The time for which the other processes of a cgroup may use the turn of a
- * process that does not run.
+ * If a process does not run, the other processes of its cgroup may use its turn
+ * for this time.
  */
 #define RDMACG_PATIENCE ((u64)NSEC_PER_MSEC)
 
@@ -138,8 +138,8 @@ struct rdmacg_waiter {
 };
 
 /*
- * Returns the command that the level lets pass next, or NULL if no command
- * waits for the level.
+ * Returns the command that passes the level next, or NULL if no command waits
+ * for the level.
  */
 static struct rdmacg_waiter *rdmacg_next_locked(struct rdmacg_control *level)
 {
@@ -242,10 +242,10 @@ static void rdmacg_waiter_move_locked(struct rdmacg_waiter *waiter, u64 now)
 }
 
 /*
- * Returns a command that can move, of the processes of @home or in the queue of
- * @home or an ancestor. Starts the timers of the queues below it that a rate
- * blocks. If no place in flight is free, the end of another command calls
- * rdmacg_run().
+ * Returns a command that can move: a command of a process in @home, or a
+ * command in the queue of @home or an ancestor. Starts the timers of the lower
+ * queues that a rate blocks. If no place in flight is free, the end of another
+ * command calls rdmacg_run().
  */
 static struct rdmacg_waiter *rdmacg_movable_locked(struct rdmacg_control *home, u64 now)
 {
@@ -315,9 +315,10 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 }
 
 /*
- * Let the command begin in place of a command of the same cgroup whose process
- * does not run yet. That command then waits again, as the first of the cgroup.
- * Otherwise, each command would have to wait until another process runs.
+ * Let the command begin in place of an earlier command of the same cgroup whose
+ * process does not run yet. The earlier command then waits again, as the first
+ * of the cgroup. Otherwise, each command would have to wait until another
+ * process runs.
  */
 static bool rdmacg_take_over_locked(struct rdmacg_waiter *waiter)
 {
@@ -430,8 +431,8 @@ void rdmacg_control_end(struct rdmacg_control *control)
 }
 
 /*
- * Apply the pool's limits to its control. If two writes call this at the same
- * time, the later call applies the limits of both.
+ * Apply the pool's limits to its control. If two writes call this function at
+ * the same time, the later call applies the limits of both.
  */
 void rdmacg_control_set(struct rdmacg_control *control)
 {
@@ -489,8 +490,8 @@ bool rdmacg_gate_open(struct rdmacg_gate *gate)
 }
 
 /*
- * Allocate a control without limits, commands or gate. Returns NULL if there is
- * no memory.
+ * Allocate a control that has no limits, no commands and no gate. Returns NULL
+ * if there is no memory.
  */
 struct rdmacg_control *rdmacg_control_alloc(void)
 {

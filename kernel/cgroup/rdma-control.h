@@ -53,12 +53,12 @@ struct rdmacg_control {
 	u64			inflight;
 	u64			inflight_max;
 	/*
-	 * The waiting commands of the cgroup's own processes, by arrival;
-	 * gate->lock.
+	 * The waiting commands of the cgroup's own processes, in order of
+	 * arrival; gate->lock.
 	 */
 	struct list_head	own;
 	/*
-	 * The commands that wait at this level, by arrival at the level;
+	 * The commands that wait at this level, in order of arrival here;
 	 * gate->lock.
 	 */
 	struct list_head	queue;

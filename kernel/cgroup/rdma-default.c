@@ -32,7 +32,7 @@ struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room)
 	return defaults;
 }
 
-/* Returns NULL if there is no such default; @defaults may be NULL. */
+/* Returns NULL if the key has no default; @defaults may be NULL. */
 static const struct rdmacg_default *
 rdmacg_defaults_find(const struct rdmacg_defaults *defaults, enum rdmacg_class class,
 		     const char *key)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA cgroup controller: defaults, the limits of devices without a limit of
- * their own.
+ * RDMA cgroup controller: defaults. A default applies to each device that has
+ * no limit of its own.
  */
 #ifndef _KERNEL_CGROUP_RDMA_DEFAULT_H
 #define _KERNEL_CGROUP_RDMA_DEFAULT_H

@@ -43,8 +43,8 @@ static struct rdmacg_name *rdmacg_name_alloc(const struct rdmacg_device *device,
 }
 
 /*
- * Guards live_name of all descs. Readers take it if an ib_core from outside of
- * the tree has registered the device, so charges use other locks.
+ * Guards live_name of all descs. Charges use other locks, because readers take
+ * this lock if an ib_core from outside of the tree has registered the device.
  */
 static DEFINE_SPINLOCK(rdmacg_live_names);
 
@@ -60,9 +60,9 @@ void rdmacg_desc_follow_name(struct rdmacg_desc *desc, const char *name)
 }
 
 /*
- * Copy a name that has changed. If the name changes meanwhile, the copy may
- * have parts of both names, until the next reader copies it again. If such a
- * copy is the name of another device, rdmacg_desc_get() finds two devices, and
+ * Copy a name that has changed. If the name changes meanwhile, the copy may mix
+ * both names, until the next reader copies the name again. If a mixed copy
+ * equals the name of another device, rdmacg_desc_get() finds two devices, and
  * returns -ENOTUNIQ.
  */
 static noinline void rdmacg_desc_update_name(struct rdmacg_desc *desc)
@@ -288,9 +288,9 @@ static bool rdmacg_is_seen(const struct rdmacg_desc *desc, const struct rdmacg_n
 }
 
 /*
- * Returns whether a line needs the index of its device @desc. It does if the
- * calling process's namespace does not see the device, and another device also
- * has @name.
+ * Returns whether a line needs the index of its device @desc. The line needs it
+ * if the calling process's namespace does not see the device, and another
+ * device also has @name.
  */
 bool rdmacg_name_needs_index_rcu(const struct rdmacg_desc *desc, const struct rdmacg_name *name)
 {

@@ -23,7 +23,8 @@
 	(IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? RDMACG_CONTROL_LIMITS : 0)
 
 /*
- * What a device is called, and where. Readers see both of one rename. Set once.
+ * The name of a device and its namespace. A reader sees both from the same
+ * rename. Set once.
  */
 struct rdmacg_name {
 	struct rcu_head		rcu;
@@ -45,8 +46,8 @@ struct rdmacg_desc {
 	/* A rename replaces the pointer by xchg(). RCU. */
 	struct rdmacg_name __rcu *name;
 	/*
-	 * The name of a caller that does not tell renames, until it unregisters
-	 * the device; else NULL. The lock of live names in rdma-device.c.
+	 * Points to the name of a device whose caller does not report renames,
+	 * until the device is unregistered. Otherwise NULL. rdmacg_live_names.
 	 */
 	const char		*live_name;
 	/*

@@ -108,7 +108,7 @@ int rdmacg_parse_limit(char **line, const char **key, u64 *max)
 
 /*
  * Returns false if the last of several lines has no newline. Such a line may be
- * incomplete, and could set too small a number.
+ * cut off, and could set a limit that is too small.
  */
 bool rdmacg_text_is_whole(const char *text)
 {

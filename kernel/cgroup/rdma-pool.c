@@ -131,8 +131,8 @@ u32 rdmacg_nr_keys(struct rdma_cgroup *cg)
 }
 
 /*
- * Make sure that the cgroup's map has an entry for the key. Entries are never
- * removed.
+ * Make sure that the cgroup's map contains an entry for the key. Entries are
+ * never removed.
  */
 static int rdmacg_map_reserve(struct rdma_cgroup *cg, u32 key)
 {
@@ -540,7 +540,8 @@ static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 	for (; depth < cg->depth && !ret; depth++) {
 		ret = rdmacg_pool_create(rdmacg_ancestor(cg, depth + 1), desc);
 		/*
-		 * After a failure, this also gives the ancestors' pools back.
+		 * After a failure, this call also gives the ancestors' pools
+		 * back.
 		 */
 		if (depth)
 			rdmacg_pool_unpin(rdmacg_ancestor(cg, depth), desc);
@@ -687,7 +688,10 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	struct rdmacg_pool *pool;
 	bool has_room;
 
-	/* With a constant, there is no loop. Most refusals are of one amount. */
+	/*
+	 * With the constant 1, the compiler removes the loop. Most refused
+	 * charges have one amount.
+	 */
 	if (!(count == 1 ? rdmacg_set_is_valid(device, set, 1, true) :
 			   rdmacg_set_is_valid(device, set, count, true)))
 		return -EINVAL;
@@ -789,8 +793,9 @@ static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *
  * Free all pools of a device that is being unregistered, or that was kept for
  * charges and has none any more. A write may still be about to set limits, and
  * cgroups may be freed at the same time. If rdmacg_pools_free() finds a pool,
- * it takes the domain's lock. Otherwise it takes the cgroup's map_lock, so it
- * waits until this function has left the cgroup.
+ * it takes the domain's lock. Otherwise it takes the cgroup's map_lock. Either
+ * lock makes rdmacg_pools_free() wait until this function no longer uses the
+ * cgroup.
  */
 void rdmacg_pools_drain(struct rdmacg_desc *desc)
 {

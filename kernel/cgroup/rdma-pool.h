@@ -72,9 +72,9 @@ struct rdmacg_pool;
 
 /*
  * The lock of all controls of one device below one top-level cgroup. Each
- * domain has a gate, and rdma-control.h has the controls. Timers and hard
- * interrupts take this lock, so its holders disable interrupts. Charges use the
- * domain's lock instead, because disabling interrupts costs time.
+ * domain contains a gate, and rdma-control.h defines the controls. Timers and
+ * hard interrupts take this lock, so its holders disable interrupts. Charges
+ * use the domain's lock instead, because disabling interrupts costs time.
  */
 struct rdmacg_gate {
 	/* Guards this struct and all controls of the gate. */
@@ -150,8 +150,8 @@ struct rdmacg_pool {
 	 */
 	struct rdmacg_pool	**levels;
 	/*
-	 * Child pools and other users. Of a dead pool, whether it had the
-	 * domain. domain->lock.
+	 * The number of child pools and other users. In a dead pool, whether
+	 * the pool had the domain. domain->lock.
 	 */
 	unsigned int		nr_users;
 	/*
@@ -240,7 +240,7 @@ static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
 
 /*
  * A refused charge. @cg is the cgroup whose limit refused the charge. @usage
- * and @limit are the values of @cg at that moment.
+ * and @limit are the values of this cgroup at the refusal.
  */
 struct rdmacg_refusal {
 	unsigned int		slot;

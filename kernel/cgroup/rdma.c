@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * RDMA cgroup controller: hard limits on the objects that the processes of a
- * cgroup have on each RDMA device. This file has the API and the files of
+ * cgroup have on each RDMA device. This file contains the API and the files of
  * cgroups.
  *
  * An object is charged to the cgroup of the process that creates it, and to all
@@ -61,7 +61,7 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 	const struct rdmacg_resource *resource = &device->desc->resources[refusal->slot];
 	/*
 	 * A charge that cannot fail counts only in the lowest cgroup without
-	 * room, and above.
+	 * room and in the ancestors of that cgroup.
 	 */
 	struct rdma_cgroup *level = refusal->is_ignored ? refusal->cg : cg;
 
@@ -446,11 +446,11 @@ EXPORT_SYMBOL(rdmacg_end_limited_command);
  * @tables: its resources; this call sets first_slot of each table
  * @count: number of @tables
  *
- * The first table has the resources of enum rdmacg_resource_type. A table that
- * is malformed or does not fit is refused. The kernel logs this, and first_slot
- * of the table is an error. The device is registered with the resources of the
- * other tables. Its commands can be limited only if RDMACG_CONTROL_LIMITS more
- * slots fit.
+ * The first table contains the resources of enum rdmacg_resource_type. A table
+ * that is malformed or does not fit is refused. The kernel logs this, and
+ * first_slot of the table is an error. The device is registered with the
+ * resources of the other tables. Its commands can be limited only if
+ * RDMACG_CONTROL_LIMITS more slots fit.
  *
  * Call this before the first charge on the device. @device must exist until
  * rdmacg_unregister_device() has returned. This function copies @tables, their
@@ -622,9 +622,9 @@ static bool rdmacg_file_shows(enum rdmacg_file file, enum rdmacg_class class,
 }
 
 /*
- * Print the line of a device with its resources of @class. rdma.capacity has
- * the resources of all classes except control. A device without such resources
- * has no line. The caller is in an RCU read section.
+ * Print the line of a device with its resources of @class. rdma.capacity shows
+ * the resources of all classes except control. A device without resources to
+ * show has no line. The caller is in an RCU read section.
  */
 void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      const struct rdmacg_desc *desc, enum rdmacg_class class,
@@ -713,7 +713,7 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 		    RDMACG_NOTIFIED(_notified))
 
 struct cftype rdmacg_files[] = {
-	/* rdma.default has the defaults of all classes. */
+	/* rdma.default shows the defaults of all classes. */
 	RDMACG_LIMITS("default", RDMACG_CLASS_HCA, RDMACG_FILE_DEFAULT),
 	RDMACG_LIMITS("max", RDMACG_CLASS_HCA, RDMACG_FILE_MAX),
 	RDMACG_FILE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),

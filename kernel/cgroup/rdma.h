@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RDMA cgroup controller: the files. Only rdma.c uses all parts of the
- * controller. This header declares what rdma-subsys.c and tests use of it.
+ * controller. This header declares the parts of rdma.c that rdma-subsys.c and
+ * tests use.
  */
 #ifndef _KERNEL_CGROUP_RDMA_H
 #define _KERNEL_CGROUP_RDMA_H

@@ -183,8 +183,8 @@ void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
 
 /*
- * Keep what is charged on a device until the device is unregistered. A process
- * may be able to cause this, so the rate of messages is limited.
+ * Keep the charges on a device until the device is unregistered. A process may
+ * be able to cause this message, so its rate is limited.
  */
 void ib_rdmacg_keep(struct ib_device *device, unsigned int type)
 {

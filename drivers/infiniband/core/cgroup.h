@@ -19,7 +19,7 @@ void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj);
 void ib_rdmacg_keep_uobject(struct ib_uobject *uobj);
 
 /*
- * Returns whether the driver did not destroy all objects, so that some may be
+ * Returns whether the driver did not destroy an object, so that charges may be
  * left.
  */
 static inline bool ib_rdmacg_keeps_charges(const struct ib_device *device)
@@ -40,7 +40,7 @@ ib_rdmacg_find_def(struct ib_uobject *uobj)
 	return NULL;
 }
 
-/* Returns whether the charge of an object does not depend only on its type. */
+/* Returns whether the charge of an object depends on more than its type. */
 static inline bool ib_rdmacg_is_described(struct ib_uobject *uobj)
 {
 	return uobj_get_object_id(uobj) == UVERBS_OBJECT_DM || ib_rdmacg_find_def(uobj);

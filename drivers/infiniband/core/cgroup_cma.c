@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: charges for identifiers that user space has in the
- * connection manager.
+ * RDMA cgroup controller: charges for connection identifiers of user space.
  */
 #include <linux/cgroup_rdma.h>
 #include <rdma/ib_cm.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: the devices of the IB core, and the resources that
- * they have.
+ * RDMA cgroup controller: the devices of the IB core, and their resources.
  *
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */

@@ -11,7 +11,7 @@
 #include <rdma/ib_verbs.h>
 
 /*
- * The resources of the verb class. Types of objects have their numbers in
+ * The resources of the verb class. A type of objects has the same number as in
  * uverbs.
  */
 enum {
@@ -30,7 +30,7 @@ static inline unsigned int ib_rdmacg_type_slot(const struct ib_device *device, u
 {
 	/*
 	 * The table of the verb class follows the table of the hca class, and
-	 * has only the supported types.
+	 * contains only the supported types.
 	 */
 	return RDMACG_RESOURCE_MAX + hweight64(device->cg_types & (BIT_ULL(type) - 1));
 }

@@ -80,8 +80,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mem);
 
 /*
  * Returns the length to charge. An on-demand umem is endless if it covers the
- * whole address space, or if kvcalloc() never allocates its array of page
- * numbers. RLIMIT_MEMLOCK does not stop such a umem before the charge, so a
+ * whole address space, or if its array of page numbers is too long for
+ * kvcalloc(). RLIMIT_MEMLOCK does not stop such a umem before the charge, so a
  * finite charge would remain as an absurd peak.
  */
 static u64 ib_rdmacg_umem_length(struct ib_umem *umem)
