@@ -64,8 +64,8 @@
 /*
  * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. The number of
  * commands that have begun ahead of time stays the same, but is at most the new
- * burst. Without a burst, the commands of a tenth of a second may begin
- * together.
+ * burst. If no burst is set, as many commands may begin together as the rate
+ * allows in a tenth of a second.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {
@@ -243,8 +243,8 @@ static void rdmacg_waiter_move_locked(struct rdmacg_waiter *waiter, u64 now)
 
 /*
  * Returns a command that can move: a command of a process in @home, or a
- * command in the queue of @home or an ancestor. Starts the timers of the lower
- * queues that a rate blocks. If no place in flight is free, the end of another
+ * command in the queue of @home or an ancestor. Starts the timer of each lower
+ * queue that a rate blocks. If no place in flight is free, the end of another
  * command calls rdmacg_run().
  */
 static struct rdmacg_waiter *rdmacg_movable_locked(struct rdmacg_control *home, u64 now)

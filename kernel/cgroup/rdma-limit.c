@@ -149,9 +149,9 @@ int rdmacg_write_pin(struct rdmacg_write *write)
 }
 
 /*
- * Set the effective limit of a slot. The limit is the written limit, the
- * device's present own limit, or the default @fallback. The device's own "max"
- * is remembered only while there is a default.
+ * Set the effective limit of a slot. The limit is the written limit, else the
+ * device's own limit, else the default @fallback. The device's own "max" is
+ * remembered only while there is a default.
  */
 static void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot,
 				       const struct rdmacg_update *update, u64 fallback,

@@ -57,8 +57,8 @@ atomic_long_t rdmacg_nr_control_limits;
 EXPORT_SYMBOL(rdmacg_nr_control_limits);
 
 /*
- * Add @limits to the number of limits on commands. This function runs in any
- * context.
+ * Add @limits to the number of limits on commands in all cgroups. This function
+ * runs in any context.
  */
 void rdmacg_count_control_limits(int limits)
 {
@@ -110,8 +110,8 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 	guard(rcu)();
 	pool = rdmacg_pool_find_rcu(cg, key);
 	/*
-	 * Do not look for a later pool. The task that creates a pool also gives
-	 * it back.
+	 * If the pool was removed, do not look for a new one. The task that
+	 * creates a new pool also gives it back.
 	 */
 	return pool && rdmacg_pool_try_lock_rcu(pool) ? pool : NULL;
 }
@@ -301,7 +301,8 @@ static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head
 
 /*
  * Free the pools that rdmacg_pool_remove_locked() has moved to a list. The
- * caller holds no lock. Without a charge, the cgroup of a pool may be gone.
+ * caller holds no lock. If a pool has no charge, its cgroup may already be
+ * freed.
  */
 static void rdmacg_pools_free_gone(struct list_head *gone)
 {

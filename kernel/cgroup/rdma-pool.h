@@ -156,7 +156,7 @@ struct rdmacg_pool {
 	unsigned int		nr_users;
 	/*
 	 * The number of charges of the cgroup itself, which each hold a
-	 * reference to it. A dead pool has the sign bit set. No task begins to
+	 * reference to it. A set sign bit marks a dead pool. No task begins to
 	 * use a dead pool. domain->lock.
 	 */
 	int			nr_charges;

@@ -197,8 +197,8 @@ void ib_rdmacg_keep(struct ib_device *device, unsigned int type)
  * ib_rdmacg_keep_uobject() - keep the charges of an object until its device is
  *	unregistered
  * @uobj: an object that the driver refuses to destroy at the end of its
- *	process. The object still occupies its place on the device, and so does
- *	its memory, whose umem the driver keeps
+ *	process. The object still occupies its place on the device, and the
+ *	driver keeps the umem of its memory
  *
  * Context: Any context.
  */

@@ -18,8 +18,8 @@
  *	charged. NULL if the current process creates the identifier
  *
  * The identifier holds a reference to the cgroup until ib_rdmacg_exit_cm_id().
- * Identifiers of the kernel are never charged, because this function is not
- * called for them, or their @parent has no cgroup.
+ * Identifiers of the kernel are never charged: this function is not called for
+ * them, or their @parent has no cgroup.
  *
  * Context: Process context.
  */

@@ -31,8 +31,9 @@ static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX]
 static const struct {
 	const char	*name;
 	/*
-	 * The offset in struct ib_device of a pointer that is NULL if the
-	 * device does not have the resource, or 0 if each device has it.
+	 * The offset of a pointer in struct ib_device. The pointer is NULL if
+	 * the device lacks the resource. The offset is 0 if each device has the
+	 * resource.
 	 */
 	size_t		has;
 	/* The offset in struct ib_device_attr of the capacity, or 0. */

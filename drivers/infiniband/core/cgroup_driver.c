@@ -114,8 +114,8 @@ void ib_rdmacg_uncharge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int r
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext_hw);
 
 /**
- * ib_rdmacg_set_object_defs() - declare the objects of a driver that are
- *	charged by their attributes
+ * ib_rdmacg_set_object_defs() - declare the types of a driver's objects
+ *	that are charged by attributes
  * @device: a device that is not registered yet
  * @defs: the definitions, which end with an empty entry. They must exist as
  *	long as the device is registered
