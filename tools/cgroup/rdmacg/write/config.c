@@ -48,7 +48,8 @@ bool config_add(struct config *config, const char *section, const char *where, c
 
 bool config_check_repeats(const struct config *config)
 {
-	const struct rule *rule = config->rules, *last = rule + max(config->nr_rules, 1) - 1;
+	const struct rule *rule = config->rules;
+	const struct rule *last = config->nr_rules ? rule + config->nr_rules - 1 : rule;
 	size_t i;
 
 	for (; rule < last; rule++)
