@@ -299,8 +299,8 @@ static void rdmacg_run(struct rdmacg_control *home)
 			return;
 		}
 		/*
-		 * The command leaves a turn to others at levels between its
-		 * home and its level.
+		 * The command moves up. At the levels that it leaves, others
+		 * may take a turn.
 		 */
 		home = waiter->home;
 		rdmacg_waiter_move_locked(waiter, now);

@@ -40,8 +40,8 @@ struct rdmacg_waiter;
  * A command begins on all levels at the same time. Until then, it waits in the
  * queue of the lowest level that does not let it begin, and is @ahead of all
  * lower levels. A level with a command ahead lets no other command pass. So the
- * queue of a level contains at most one command of each child, and the first
- * command in @own.
+ * queue of a level contains at most one command of each child, and at most one
+ * of the cgroup's own processes: the first in @own.
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* Set once. */
