@@ -149,6 +149,8 @@ find_cgroup() {
 # hold NAME LIMITS COUNT: start a container that holds COUNT queue pairs until release() ends its
 # "sleep". Not every runtime passes on the end of standard input. Sets $cgroup and $leaf.
 hold() {
+	# An earlier container of the name has left its output.
+	rm -f "$(output_of "$1")"
 	start "$1" "$2" sh -c "sleep 3600 | verbs-hold rxe0 $3" </dev/null >"/run/$1.out" 2>&1 &
 	within 60 grep -qs holding "$(output_of "$1")" || { cat "/run/$1.out"; return 1; }
 	find_cgroup "$(pgrep -x verbs-hold)"
