@@ -6,12 +6,13 @@
  * of devices and limits, and missing pools are created. Then, under the
  * cgroup's max_lock, the limits of all devices change, one device after the
  * other. Finally, unused pools are given back. Nothing fails after the first
- * limit has changed, so a write changes all of its limits or none. A write of
- * defaults makes at most two attempts, and a write of limits makes only one.
+ * limit has changed, so a write changes all of its limits or none. No write
+ * repeats a step because of another write.
  */
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 
@@ -281,27 +282,29 @@ static unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 }
 
 /*
- * Merge @edit into the defaults. Returns -EINVAL if the hw class would have too
- * many defaults. Returns -ENOSPC if @new is too small because other writers
- * have added defaults. This function takes over @new.
+ * Merge @edit into the defaults. If other writers have added so many defaults
+ * that @new is too small, use @large, which has room for all. Returns -EINVAL
+ * if the hw class would have too many defaults. This function takes over @new
+ * and @large.
  */
-static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit,
-			       struct rdmacg_defaults *new)
+static int rdmacg_merge_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit,
+				 struct rdmacg_defaults *new, struct rdmacg_defaults *large)
 {
-	struct rdmacg_defaults *old, *unused = new;
 	struct rdma_cgroup *cg = write->cg;
-	int ret = -ENOSPC;
+	struct rdmacg_defaults *old;
+	int ret;
 
 	spin_lock(&cg->max_lock);
 	old = rcu_dereference_protected(cg->defaults, lockdep_is_held(&cg->max_lock));
-	if (rdmacg_defaults_room(old, edit) <= new->room)
-		ret = rdmacg_defaults_merge(new, old, edit);
-	if (!ret) {
+	if (rdmacg_defaults_room(old, edit) > new->room)
+		swap(new, large);
+	ret = rdmacg_defaults_merge(new, old, edit);
+	if (!ret)
 		rdmacg_write_defaults_locked(write, old, new->count ? new : NULL);
-		unused = new->count ? NULL : new;
-	}
 	spin_unlock(&cg->max_lock);
-	kfree(unused);
+	if (ret || !new->count)
+		kfree(new);
+	kfree(large);
 	if (!ret && old)
 		kfree_rcu(old, rcu);
 	return ret;
@@ -309,24 +312,18 @@ static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_d
 
 static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit)
 {
-	struct rdmacg_defaults *new;
+	struct rdmacg_defaults *new, *large;
 	unsigned int room;
-	int ret;
 
 	scoped_guard(rcu)
 		room = rdmacg_defaults_room(rcu_dereference(write->cg->defaults), edit);
-	do {
-		new = rdmacg_defaults_alloc(room);
-		if (!new)
-			return -ENOMEM;
-		ret = rdmacg_try_defaults(write, edit, new);
-		/*
-		 * Other writers may have added defaults. The second attempt has
-		 * room for all.
-		 */
-		room = RDMACG_MAX_DEFAULTS;
-	} while (ret == -ENOSPC);
-	return ret;
+	new = rdmacg_defaults_alloc(room);
+	large = rdmacg_defaults_alloc(RDMACG_MAX_DEFAULTS);
+	if (new && large)
+		return rdmacg_merge_defaults(write, edit, new, large);
+	kfree(new);
+	kfree(large);
+	return -ENOMEM;
 }
 
 /*
