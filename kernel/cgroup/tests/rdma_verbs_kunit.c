@@ -380,6 +380,43 @@ static void rdmacg_test_multicast_is_free_where_the_device_has_none(struct kunit
 	rdmacg_expect_left(test, 0, "");
 }
 
+static enum rdma_link_layer rdmacg_link_layer(struct ib_device *device, u32 port)
+{
+	return port == 1 ? IB_LINK_LAYER_INFINIBAND : IB_LINK_LAYER_ETHERNET;
+}
+
+static int rdmacg_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			   struct ib_qp_init_attr *init)
+{
+	attr->qp_state = qp->port ? IB_QPS_INIT : IB_QPS_RESET;
+	attr->port_num = qp->port;
+	return 0;
+}
+
+static int rdmacg_accept_group(struct ib_qp *qp, union ib_gid *gid, u16 lid)
+{
+	return 0;
+}
+
+/* The LID 0 is valid while the QP has no port, but not on an InfiniBand port. */
+static void rdmacg_test_qp_leaves_its_group_on_any_port(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+	struct ib_qp qp = { .device = &verbs->device, .real_qp = &qp, .qp_type = IB_QPT_UD };
+	union ib_gid gid = { .raw = { 0xff } };
+
+	verbs->device.phys_port_cnt = 2;
+	verbs->device.ops.get_link_layer = rdmacg_link_layer;
+	verbs->device.ops.query_qp = rdmacg_query_qp;
+	verbs->device.ops.attach_mcast = rdmacg_accept_group;
+	verbs->device.ops.detach_mcast = rdmacg_accept_group;
+	KUNIT_EXPECT_EQ(test, ib_attach_mcast(&qp, &gid, 0), 0);
+	qp.port = 1;
+	KUNIT_EXPECT_EQ(test, ib_attach_mcast(&qp, &gid, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ib_detach_mcast(&qp, &gid, 0), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp.usecnt), 0);
+}
+
 /* Expect that the device has no hw resources, and that a charge for one does nothing. */
 static void rdmacg_expect_no_hw(struct kunit *test)
 {
@@ -745,6 +782,7 @@ static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_context_pays_for_its_hw_resources),
 	KUNIT_CASE(rdmacg_test_multicast_is_charged_where_the_device_has_it),
 	KUNIT_CASE(rdmacg_test_multicast_is_free_where_the_device_has_none),
+	KUNIT_CASE(rdmacg_test_qp_leaves_its_group_on_any_port),
 	KUNIT_CASE(rdmacg_test_device_without_hw_resources_has_no_hw_line),
 	KUNIT_CASE(rdmacg_test_hw_table_with_another_class_is_refused),
 	KUNIT_CASE(rdmacg_test_key_of_another_class_is_refused),
