@@ -16,13 +16,16 @@
 #include <mpi.h>
 #endif
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +33,7 @@
 #define BLOCK		65536
 #define DEPTH		16
 #define STACK		(64 * 1024)
+#define LEAVES		1000
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A context, and an object of each type in it. */
@@ -305,6 +309,86 @@ static void post(struct ibv_qp *qp, enum ibv_wr_opcode opcode, int length)
 	check(!ibv_post_send(qp, &wr, &bad), "send");
 }
 
+/* Returns 0 in the child, which ends with the thread that forks. */
+static pid_t fork_child(void)
+{
+	pid_t parent = getpid(), child = fork();
+
+	check(child >= 0, "fork");
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+	}
+	return child;
+}
+
+static void *repeat_pd(void *unused)
+{
+	while (1)
+		run_pd();
+	return unused;
+}
+
+static pid_t child;
+
+/*
+ * Argument: SIGNAL. Send the signal to a child that creates and destroys PDs, and then kill the
+ * child. The child is one of few that share a rate, so it is often the first that waits.
+ */
+static void run_signal(void)
+{
+	child = fork_child();
+	if (!child)
+		repeat_pd(NULL);
+	usleep(10000);
+	check(!kill(child, atoi(args[0])), "signal");
+	usleep(10000);
+	kill(child, SIGKILL);
+	check(waitpid(child, NULL, 0) == child, "wait");
+}
+
+static void end_signal(void)
+{
+	kill(child, SIGKILL);
+}
+
+/* Enter the cgroup, start the threads, and write a byte when all exist. */
+static void begin_apart(unsigned int in_path, int existing)
+{
+	char path[4096];
+	pthread_t thread;
+	int i;
+
+	snprintf(path, sizeof(path), args[0], in_path);
+	check(write(open(path, O_WRONLY), "0", 1) == 1, path);
+	for (i = 1; i < atoi(args[2]); i++)
+		check(!pthread_create(&thread, NULL, repeat_pd, NULL), "thread");
+	check(write(existing, "", 1) == 1, "pipe");
+	repeat_pd(NULL);
+}
+
+/*
+ * Arguments: PATTERN COUNT THREADS. Let COUNT children create and destroy PDs, each in a cgroup of
+ * its own. PATTERN is the file to enter it, in which the number of the child replaces "%u".
+ */
+static void run_apart(void)
+{
+	static bool has_begun;
+	int i, existing[2];
+	char byte;
+
+	if (has_begun)
+		pause();
+	check(!pipe(existing), "pipe");
+	for (i = 0; i < atoi(args[1]); i++) {
+		if (!fork_child())
+			begin_apart(i, existing[1]);
+		check(read(existing[0], &byte, 1) == 1, "child");
+	}
+	has_begun = true;
+}
+
 /* Send 64 bytes to each end, one after the other. */
 static void run_pingpong(void)
 {
@@ -345,32 +429,46 @@ static const struct action {
 	int errors[2];		/* which a write may return */
 } *action;
 
-/*
- * Arguments: PATTERN TEXT... Write the texts in turn to the file PATTERN, in which the number of
- * the thread replaces "%u".
- */
-static void run_write(void)
+/* Write the texts in turn to the file PATTERN, in which the number replaces "%u". */
+static void write_texts(unsigned int in_path, int *fd)
 {
-	static __thread int fd = -1;
 	char path[4096], **text;
 	int error = 0;
 
-	snprintf(path, sizeof(path), args[0], number);
+	snprintf(path, sizeof(path), args[0], in_path);
 	/*
 	 * Keep the file open. An open takes locks of kernfs, and tenants that open a file in a loop
 	 * delay each new cgroup and device, whichever file they open.
 	 */
-	if (fd < 0)
-		fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (*fd <= 0)
+		*fd = open(path, O_WRONLY | O_CLOEXEC);
 	for (text = args + 1; *text; text++) {
-		error = fd < 0 || write(fd, *text, strlen(*text)) < 0 ? errno : 0;
+		error = *fd < 0 || write(*fd, *text, strlen(*text)) < 0 ? errno : 0;
 		check(!error || error == action->errors[0] || error == action->errors[1], path);
 	}
 	/* The cgroup was removed. */
 	if (error == ENODEV) {
-		close(fd);
-		fd = -1;
+		close(*fd);
+		*fd = -1;
 	}
+}
+
+/* Arguments: PATTERN TEXT... Write to the file with the number of the thread. */
+static void run_write(void)
+{
+	static __thread int fd;
+
+	write_texts(number, &fd);
+}
+
+/* Arguments: PATTERN TEXT... Write to the next of many files. */
+static void run_write_leaves(void)
+{
+	static int fds[LEAVES];
+	static unsigned int leaf;
+
+	leaf = (leaf + 1) % LEAVES;
+	write_texts(leaf, &fds[leaf]);
 }
 
 /*
@@ -462,10 +560,13 @@ static const struct action actions[] = {
 	{ "all", run_all },
 	{ "refused", run_refused },
 	{ "bogus", run_bogus },
+	{ "signal", run_signal, .finish = end_signal },
+	{ "apart", run_apart },
 	{ "burn", run_burn },
 	{ "pingpong", run_pingpong, connect_ends },
 	{ "block", run_block, begin_blocks },
 	{ "write", run_write },
+	{ "write-leaves", run_write_leaves },
 	{ "write-wrong", run_write, .errors = { EINVAL } },
 	{ "write-removed", run_write_removed, .errors = { ENOENT, ENODEV } },
 	{ "remake", run_remake },
