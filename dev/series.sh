@@ -68,7 +68,7 @@ is_temporary() {
 # have moved, but not changed.
 apply_patch() {
 	exact="patch -d $1 -p1 -F0 -s -f --no-backup-if-mismatch"
-	[ -n "$(patched_files "$2")" ] || return 0
+	grep -q '^--- [a/]' "$2" || return 0
 	$exact --dry-run <"$2" >/dev/null || ! $exact -R --dry-run <"$2" >/dev/null || return 0
 	$exact <"$2"
 }

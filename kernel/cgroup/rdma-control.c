@@ -317,8 +317,8 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 /*
  * Let the command begin in place of an earlier command of the same cgroup whose
  * process does not run yet. The earlier command then waits again, as the first
- * of the cgroup. Otherwise, each command would have to wait until another
- * process runs.
+ * of the cgroup. Otherwise, a command whose process runs would have to wait
+ * until the process of the earlier command is scheduled.
  */
 static bool rdmacg_take_over_locked(struct rdmacg_waiter *waiter)
 {

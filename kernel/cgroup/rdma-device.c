@@ -3,7 +3,7 @@
  * RDMA cgroup controller: devices, their resources and their names.
  *
  * The registration of a device sets its resources, which do not change later.
- * The controller does not depend on their names.
+ * The rest of the controller does not depend on the names of resources.
  */
 #define pr_fmt(fmt) "cgroup: rdma: " fmt
 

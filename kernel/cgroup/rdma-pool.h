@@ -150,8 +150,8 @@ struct rdmacg_pool {
 	 */
 	struct rdmacg_pool	**levels;
 	/*
-	 * The number of child pools and other users. In a dead pool, whether
-	 * the pool had the domain. domain->lock.
+	 * The number of child pools and other users. In a dead pool, 1 if the
+	 * domain has to be freed with the pool, and otherwise 0. domain->lock.
 	 */
 	unsigned int		nr_users;
 	/*
