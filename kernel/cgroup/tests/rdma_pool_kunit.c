@@ -710,7 +710,7 @@ static void rdmacg_test_pool_that_was_given_back_is_not_locked(struct kunit *tes
 	bool is_locked;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pool);
-	/* unpin may sleep, so the read section begins later. kfree_rcu() frees the pool much later. */
+	/* unpin may sleep, so the section begins later. kfree_rcu() frees the pool much later. */
 	rdmacg_pool_unpin(&t->leaf, desc);
 	rcu_read_lock();
 	is_locked = rdmacg_pool_try_lock_rcu(pool);
