@@ -156,8 +156,8 @@ struct rdmacg_pool {
 	unsigned int		nr_users;
 	/*
 	 * The number of charges of the cgroup itself. Each charge holds a
-	 * reference to the cgroup. A set sign bit marks a dead pool. No task begins to
-	 * use a dead pool. domain->lock.
+	 * reference to the cgroup. A set sign bit marks a dead pool. No task
+	 * begins to use a dead pool. domain->lock.
 	 */
 	int			nr_charges;
 	struct rdma_cgroup	*cg;		/* Set once. */
