@@ -188,7 +188,6 @@ _rdmacg_complete() {
 	--unit) _rdmacg_units; return ;;
 	-l | --limit) _rdmacg_limits; return ;;
 	--resource) mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_capacity | grep -oE '[a-z0-9_]+=' | tr -d = | sort -u)" -- "$cur"); return ;;
-	--profile) mapfile -t COMPREPLY < <(compgen -W opa -- "$cur"); return ;;
 	-o | --output | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
 	--container | --pod | --margin | --iterations | --delay | --depth) return ;;

@@ -263,10 +263,14 @@ int pools_read(struct pools *pools, int dir, unsigned int files, const struct po
 		if (class == POOL_HCA && !pools->files[class])
 			return 0;
 	}
+	/*
+	 * A scan matches no rules, and does not need rdma.default: the lines of the devices show
+	 * effective limits.
+	 */
+	if (files & POOL_SCAN)
+		return 0;
 	pools_mark_namesakes(pools);
-	/* A scan does not need rdma.default: the lines of the devices show effective limits. */
-	if (!(files & POOL_BIT(POOL_MAX)) || files & POOL_SCAN ||
-	    !filter_has(&filter_devices, device_default.name))
+	if (!(files & POOL_BIT(POOL_MAX)) || !filter_has(&filter_devices, device_default.name))
 		return 0;
 	/* A line "KEY=VALUE KEY=VALUE". A kernel without the file has no defaults. */
 	line.rest = file_read_until(dir, POOL_FILE_DEFAULT, true);
