@@ -80,8 +80,8 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 	interval = div64_u64(NSEC_PER_SEC, ops);
 	tolerance = (burst - 1) * interval;
 	/*
-	 * Keep @due of an unchanged rate, because the rate may have to make up
-	 * for a late timer.
+	 * If the rate does not change, keep @due. It may be in the past, so that
+	 * the rate makes up for a late timer.
 	 */
 	if (interval == rate->interval && tolerance == rate->tolerance)
 		return;
@@ -185,8 +185,8 @@ static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now)
 			continue;
 		level->inflight++;
 		/*
-		 * A command to which no limit applies does not delay later
-		 * commands.
+		 * A command that begins because its device is removed or moved
+		 * does not delay later commands.
 		 */
 		if (!READ_ONCE(*level->bypass))
 			rdmacg_rate_take(&level->rate, waiter->kind, now, level == waiter->level);
@@ -271,10 +271,10 @@ static struct rdmacg_waiter *rdmacg_movable_locked(struct rdmacg_control *home, 
 }
 
 /*
- * Move the commands that wait at @home and its ancestors, at most RDMACG_BATCH.
- * The timer of the next command moves the others. This function releases the
- * lock after each command, and runs in any context, except hard interrupts on
- * PREEMPT_RT.
+ * Move at most RDMACG_BATCH of the commands that wait at @home and its
+ * ancestors. Each begins, or joins the queue of a higher level. The timer of the
+ * next command moves the others. This function releases the lock after each
+ * command, and runs in any context, except hard interrupts on PREEMPT_RT.
  */
 static void rdmacg_run(struct rdmacg_control *home)
 {

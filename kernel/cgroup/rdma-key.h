@@ -18,8 +18,9 @@ enum rdmacg_control_limit {
 };
 
 /*
- * The highest rate, in commands per second. No adapter reaches a higher rate,
- * and such a rate would not be exact.
+ * The highest rate, in commands per second. No adapter reaches a higher rate.
+ * The interval between two commands is in whole nanoseconds, so a higher rate
+ * would not be exact.
  */
 #define RDMACG_OPS_MAX 1000000
 

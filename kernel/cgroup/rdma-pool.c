@@ -100,8 +100,8 @@ u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, uns
 }
 
 /*
- * Find a pool and lock its domain. Returns NULL, without a lock, if there is no
- * pool. The caller has a reference to the cgroup.
+ * Find a pool and lock its domain. Returns NULL, and holds no lock, if there is
+ * no pool. The caller has a reference to the cgroup.
  */
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 {
