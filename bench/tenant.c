@@ -461,14 +461,27 @@ static void run_write(void)
 	write_texts(number, &fd);
 }
 
-/* Arguments: PATTERN TEXT... Write to the next of many files. */
+static int leaves[LEAVES];
+
+static void open_leaves(void)
+{
+	char path[4096];
+	unsigned int i;
+
+	for (i = 0; i < LEAVES; i++) {
+		snprintf(path, sizeof(path), args[0], i);
+		leaves[i] = open(path, O_WRONLY | O_CLOEXEC);
+		check(leaves[i] >= 0, path);
+	}
+}
+
+/* Arguments: PATTERN TEXT... Write to the next of many files, which are open. */
 static void run_write_leaves(void)
 {
-	static int fds[LEAVES];
 	static unsigned int leaf;
 
 	leaf = (leaf + 1) % LEAVES;
-	write_texts(leaf, &fds[leaf]);
+	write_texts(leaf, &leaves[leaf]);
 }
 
 /*
@@ -566,7 +579,7 @@ static const struct action actions[] = {
 	{ "pingpong", run_pingpong, connect_ends },
 	{ "block", run_block, begin_blocks },
 	{ "write", run_write },
-	{ "write-leaves", run_write_leaves },
+	{ "write-leaves", run_write_leaves, open_leaves },
 	{ "write-wrong", run_write, .errors = { EINVAL } },
 	{ "write-removed", run_write_removed, .errors = { ENOENT, ENODEV } },
 	{ "remake", run_remake },

@@ -3,7 +3,7 @@
  * Helpers for the tests of the RDMA cgroup controller. They create a tree of cgroups and a second
  * device, and they read and write the files of cgroups. The tree is on the hierarchy that has the
  * controller, v1 or v2. On a machine with several devices, RDMACG_DEVICE is the name of the device
- * to test.
+ * to test. RDMACG_TEST is another name for "top", so that several tests can run at the same time.
  *
  *   root
  *    `-- top
@@ -158,13 +158,15 @@ static inline void rdmacg_tree_destroy(struct rdmacg_tree *tree)
 /* Create the cgroups, and find a device. Returns NULL, or a text that names what is missing. */
 static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 {
+	const char *name = getenv("RDMACG_TEST") ?: "rdmacg_test";
+
 	if (geteuid())
 		return "root is needed";
 	if (rdmacg_find_root(tree))
 		return "no hierarchy with the rdma controller is mounted";
 	if (rdmacg_find_device(tree))
 		return "there is no RDMA device, or none that has the name in RDMACG_DEVICE";
-	snprintf(tree->top, sizeof(tree->top), "%s/rdmacg_test", tree->root);
+	snprintf(tree->top, sizeof(tree->top), "%s/%s", tree->root, name);
 	snprintf(tree->left, sizeof(tree->left), "%s/left", tree->top);
 	snprintf(tree->right, sizeof(tree->right), "%s/right", tree->top);
 	if (rdmacg_delegate(tree, tree->root))
