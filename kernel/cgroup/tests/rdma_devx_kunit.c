@@ -16,6 +16,7 @@
 #include "rdma_verbs_kunit.h"
 
 /* Rename these functions, because a built-in mlx5_ib has functions of these names. */
+#define mlx5_ib_set_object_defs rdmacg_test_mlx5_set_object_defs
 #define mlx5_ib_set_resources rdmacg_test_mlx5_set_resources
 #define mlx5_ib_charge_uars rdmacg_test_mlx5_charge_uars
 #define mlx5_ib_uncharge_uars rdmacg_test_mlx5_uncharge_uars
@@ -55,6 +56,7 @@ static int rdmacg_devx_test_init(struct kunit *test)
 	device->ops.attach_mcast = (void *)rdmacg_devx_test_init;
 	device->attrs.max_dm_size = 64 * PAGE_SIZE;
 	device->driver_def = driver_def;
+	mlx5_ib_set_object_defs(device);
 	mlx5_ib_set_resources(device);
 	return 0;
 }

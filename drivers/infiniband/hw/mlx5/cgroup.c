@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The resources of mlx5 for the RDMA cgroup controller. Programs can create
- * objects with firmware commands, which they pass to DevX. Such an object
- * counts as the verbs object of the same kind. For example, a queue pair counts
- * as a qp. The doorbell pages of contexts are a resource of the driver.
+ * The calls of mlx5 to the RDMA cgroup controller. Programs can create objects
+ * with firmware commands, which they pass to DevX. Such an object counts as the
+ * verbs object of the same kind. For example, a queue pair counts as a qp.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -131,7 +130,19 @@ static const struct ib_rdmacg_object_def mlx5_ib_object_defs[] = {
 	{}
 };
 
-enum {
+/**
+ * mlx5_ib_set_object_defs() - declare the objects of DevX
+ * @device: a device that is not registered yet
+ *
+ * Context: Any context.
+ */
+void mlx5_ib_set_object_defs(struct ib_device *device)
+{
+	ib_rdmacg_set_object_defs(device, mlx5_ib_object_defs);
+}
+
+/* The doorbell pages of contexts are a resource of the driver. */
+enum mlx5_ib_resource {
 	MLX5_IB_RESOURCE_UAR,
 };
 
@@ -144,15 +155,13 @@ static const struct rdmacg_resource mlx5_ib_resources[] = {
 };
 
 /**
- * mlx5_ib_set_resources() - declare the objects of DevX and the resources of
- * mlx5
+ * mlx5_ib_set_resources() - declare the resources of mlx5
  * @device: a device that is not registered yet
  *
  * Context: Any context.
  */
 void mlx5_ib_set_resources(struct ib_device *device)
 {
-	ib_rdmacg_set_object_defs(device, mlx5_ib_object_defs);
 	ib_rdmacg_set_hw_resources(device, mlx5_ib_resources, ARRAY_SIZE(mlx5_ib_resources));
 }
 
