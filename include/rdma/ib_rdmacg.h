@@ -198,14 +198,4 @@ static inline bool ib_rdmacg_current_is_limited(struct ib_device *device)
 }
 
 #endif /* CONFIG_CGROUP_RDMA */
-
-/*
- * Processes share the objects of RDS, so no cgroup can be charged. RDS refuses
- * a process with a limit.
- */
-static inline bool ib_rdmacg_refuses_rds(struct ib_device *device)
-{
-	return IS_ENABLED(CONFIG_CGROUP_RDMA_RDS) && ib_rdmacg_current_is_limited(device);
-}
-
 #endif /* _RDMA_IB_RDMACG_H */

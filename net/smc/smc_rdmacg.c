@@ -213,7 +213,8 @@ int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, b
  * Move the charge of a buffer to the payer of the socket. The caller has marked
  * the buffer as used. The old payer is uncharged first, so that a common
  * ancestor is not charged twice. If the new payer has no room, the MRs are
- * removed. The caller then fails when it maps the buffer.
+ * removed. The caller charges again when it maps the buffer, and fails if there
+ * is still no room.
  */
 void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 			 bool is_rmb, const struct smc_sock *smc)

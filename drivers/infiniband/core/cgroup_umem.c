@@ -36,11 +36,12 @@ static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, 
  * @owner: set on success to the owner, or to NULL if memory is not counted
  * @device: a registered device
  * @addr: the first address of the memory
- * @length: the number of bytes, which is more than 0. A part of a page counts
- *	as a page. A length of 2^48 or more is refused if mr_mem or mr has a
- *	limit, and otherwise not counted
+ * @length: the number of bytes. A part of a page counts as a page. A length of
+ *	2^48 or more is refused if mr_mem or mr has a limit, and otherwise not
+ *	counted
  *
- * Call this function before a page is pinned or mapped.
+ * Call this function before a page is pinned or mapped. The caller may check
+ * the range later, and then uncharges a range that it refuses.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM. The caller passes the @owner of a
@@ -109,7 +110,6 @@ int ib_rdmacg_charge_umem(struct ib_umem *umem)
 	return ib_rdmacg_charge_mem(&umem->cg, umem->ibdev, umem->address,
 				    ib_rdmacg_umem_length(umem));
 }
-EXPORT_SYMBOL_GPL(ib_rdmacg_charge_umem);
 
 /**
  * ib_rdmacg_uncharge_umem() - return the charge of a umem
@@ -123,4 +123,3 @@ void ib_rdmacg_uncharge_umem(struct ib_umem *umem)
 	ib_rdmacg_uncharge_mem(umem->cg, umem->ibdev, umem->address,
 			       ib_rdmacg_umem_length(umem));
 }
-EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_umem);
