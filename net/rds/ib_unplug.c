@@ -59,7 +59,8 @@ static void rds_ib_unlock_pools(struct rds_ib_device *rds_ibdev)
  * Mark the MRs of a connection as stale, so that its shutdown does not wait for
  * the processes that hold the MRs. RDS does not use a stale MR again, and
  * deregisters it when it is freed. The shutdown still waits for work requests
- * for MRs, which i_fastreg_wrs counts.
+ * for MRs, which i_fastreg_wrs counts. Afterwards, no request invalidates an
+ * MR, because no MR is in use.
  */
 void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 {
@@ -75,20 +76,6 @@ void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 			rds_transition_frwr_state(ibmr, FRMR_IS_INUSE, FRMR_IS_STALE);
 	mutex_unlock(&rds_ibdev->mrs_lock);
 	rds_ib_unlock_pools(rds_ibdev);
-}
-
-/*
- * Post a request that registers an MR. The caller has counted the request in
- * i_fastreg_wrs, so a shutdown that begins later waits for the completion.
- * After a shutdown, no completion would come. A request that invalidates an MR
- * needs no check: no MR is in use after the shutdown has revoked the MRs under
- * the flush_lock of the pools.
- */
-int rds_ib_post_reg(struct rds_ib_mr *ibmr, const struct ib_send_wr *wr)
-{
-	if (!rds_conn_up(ibmr->ic->conn))
-		return -ENODEV;
-	return ib_post_send(ibmr->ic->i_cm_id->qp, wr, NULL);
 }
 
 static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
@@ -154,12 +141,13 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 	}
 	rds_ib_flush_mr_pool(rds_ibdev->mr_8k_pool, 1, NULL);
 	rds_ib_flush_mr_pool(rds_ibdev->mr_1m_pool, 1, NULL);
+	/* From now on, rds_ib_sync_mr() does not use memory that is unmapped below. */
+	WRITE_ONCE(rds_ibdev->is_settled, true);
+	synchronize_srcu(&rds_ib_binding);
 	rds_ib_lock_pools(rds_ibdev);
 	while ((ibmr = rds_ib_first_mr(rds_ibdev)))
 		rds_ib_disown_mr(rds_ibdev, ibmr);
 	rds_ib_unlock_pools(rds_ibdev);
-	/* Wait for rds_ib_sync_mr(). */
-	synchronize_srcu(&rds_ib_binding);
 	/*
 	 * On-demand regions may still use the PD, and RDS has no list of them.
 	 */

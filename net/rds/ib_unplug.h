@@ -13,7 +13,6 @@ void rds_transition_frwr_state(struct rds_ib_mr *ibmr, enum rds_ib_fr_state old_
 extern struct srcu_struct rds_ib_binding;
 void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr);
 void rds_ib_del_mr(struct rds_ib_mr *ibmr);
-int rds_ib_post_reg(struct rds_ib_mr *ibmr, const struct ib_send_wr *wr);
 void rds_ib_revoke_mrs(struct rds_ib_connection *ic);
 void rds_ib_settle(struct rds_ib_device *rds_ibdev);
 #endif /* _RDS_IB_UNPLUG_H */
