@@ -344,10 +344,10 @@ static inline bool rdmacg_commands_are_limited(void)
  * Context: Process context; may sleep as long as the limit requires. The caller
  * must not hold a lock that is necessary to end a command, or to call
  * rdmacg_stop_waiting().
- * Return: 0, -ENOMEM, -ENODEV if the device is not registered any more, or
- * -ERESTARTNOINTR after a signal. The caller must not run the command after an
- * error, and rdmacg_end_command() then does nothing. The system call restarts
- * after a signal, and its command waits behind the others of its cgroup.
+ * Return: 0, -ENOMEM, or -ERESTARTNOINTR after a signal. The caller must not
+ * run the command after an error, and rdmacg_end_command() then does nothing.
+ * The system call restarts after a signal, and its command waits behind the
+ * others of its cgroup.
  */
 static inline int rdmacg_begin_command(struct rdmacg_command *command,
 				       struct rdmacg_device *device,

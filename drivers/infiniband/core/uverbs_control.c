@@ -213,5 +213,5 @@ int uverbs_limit_command(struct uverbs_attr_bundle_hdr *attrs, enum uverbs_comma
 		kind = RDMACG_COMMAND_CREATE;
 	else if (class == UVERBS_COMMAND_DESTROY)
 		kind = RDMACG_COMMAND_DESTROY;
-	return rdmacg_limit_command(&attrs->command, &device->cg_device, kind);
+	return rdmacg_begin_command(&attrs->command, &device->cg_device, kind);
 }
