@@ -63,6 +63,11 @@ static inline void ib_rdmacg_uncharge_ucontext(struct ib_ucontext *ucontext)
 {
 }
 
+static inline int ib_rdmacg_charge_idr_uobject(struct ib_uobject *uobj)
+{
+	return 0;
+}
+
 static inline int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
 {
 	return 0;
