@@ -133,7 +133,7 @@ struct rdmacg_device {
 	const struct net	*net;
 	const bool		*names_are_global;
 	bool			keeps_charges;
-	/* private: set at registration; 0 and NULL while not registered */
+	/* private: while not registered, nr_slots is 0 and desc is NULL */
 	/* The index of the device's pool in the map of each cgroup. */
 	u32			key;
 	unsigned int		nr_slots;

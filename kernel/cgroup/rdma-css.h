@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RDMA cgroup controller: the parts of struct rdma_cgroup that the cgroup core
- * uses. In the kernel's own controller, the struct contains the css. In the
- * module, the struct lies beside the css of the stock controller, so the module
- * uses module/css.h instead of this file.
+ * uses. A module for other kernels replaces this file, because its struct lies
+ * beside the css.
  */
 #ifndef _RDMACG_CSS_H
 #define _RDMACG_CSS_H

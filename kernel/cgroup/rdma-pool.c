@@ -756,6 +756,7 @@ static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
 {
+	struct rdmacg_defaults *defaults = rcu_dereference_protected(cg->defaults, true);
 	struct rdmacg_map *map;
 	u32 key, nr = rdmacg_nr_keys(cg);
 
@@ -770,9 +771,8 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 					  lockdep_is_held(&cg->map_lock));
 	if (map != &rdmacg_empty_map)
 		kfree_rcu(map, rcu);
-	rdmacg_count_control_limits(-rdmacg_defaults_count(rcu_access_pointer(cg->defaults),
-							   RDMACG_CLASS_CONTROL));
-	kfree(rcu_access_pointer(cg->defaults));
+	rdmacg_count_control_limits(-rdmacg_defaults_count(defaults, RDMACG_CLASS_CONTROL));
+	kfree(defaults);
 }
 
 /*
@@ -791,12 +791,11 @@ static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *
 }
 
 /*
- * Free all pools of a device that is being unregistered, or that was kept for
- * charges and has none any more. A write may still be about to set limits, and
- * cgroups may be freed at the same time. If rdmacg_pools_free() finds a pool,
- * it takes the domain's lock. Otherwise it takes the cgroup's map_lock. Either
- * lock makes rdmacg_pools_free() wait until this function no longer uses the
- * cgroup.
+ * Free all pools of a device that is being unregistered, and return the charges
+ * that are left. A write may still be about to set limits, and cgroups may be
+ * freed at the same time. If rdmacg_pools_free() finds a pool, it takes the
+ * domain's lock. Otherwise it takes the cgroup's map_lock. Either lock makes
+ * rdmacg_pools_free() wait until this function no longer uses the cgroup.
  */
 void rdmacg_pools_drain(struct rdmacg_desc *desc)
 {

@@ -28,7 +28,8 @@
  * where the holder of a lock can be preempted. A task holds a domain's lock
  * longer if the cgroup is deeper, up to RDMACG_MAX_DEPTH, or if the charge has
  * more slots. A task holds a gate's lock longer if the cgroup of the command is
- * deeper, and a max_lock longer if the write names more devices.
+ * deeper, and a max_lock longer if the write names more devices, or sets
+ * defaults while the cgroup has more pools.
  *
  * rdma-device.c has a further lock, for names that callers outside of the tree
  * change. A charge in a cgroup that has a pool takes only the domain's lock. A

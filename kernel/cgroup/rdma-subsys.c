@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: the subsystem of the kernel's own controller, which
- * creates and frees the structs of cgroups. The module does not have this file.
+ * RDMA cgroup controller: the subsystem of cgroups, which creates and frees
+ * their structs.
  */
 #include <linux/err.h>
 #include <linux/slab.h>

@@ -52,8 +52,7 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 /*
  * Notify the readers of each events file that has changed because a charge of
  * @cg was refused. Then emit the event. The caller does not hold the domain's
- * lock, because on Linux 6.12 cgroup_file_notify() takes a lock that all
- * cgroups share.
+ * lock, so that cgroup_file_notify() does not lengthen the time of the lock.
  */
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)

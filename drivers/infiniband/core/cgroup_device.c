@@ -114,8 +114,8 @@ static bool ib_rdmacg_hw_is_valid(struct ib_device *device)
 }
 
 /*
- * Fill @types with the resources that the device supports, and set their bits
- * in @device->cg_types.
+ * Fill @resources with the types that the device supports, set the count of
+ * @types, and set the bits in @device->cg_types.
  */
 static void ib_rdmacg_find_types(struct ib_device *device, struct rdmacg_resource *resources,
 				 struct rdmacg_table *types)

@@ -18,10 +18,7 @@
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 
-/*
- * The module has another macro on kernels whose __assign_str() takes two
- * arguments.
- */
+/* A module for kernels with another __assign_str() has its own macro. */
 #ifndef rdmacg_assign_str
 #define rdmacg_assign_str(_field) __assign_str(_field)
 #endif
