@@ -349,8 +349,8 @@ int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 	if (ret)
 		return ret;
 	/*
-	 * A pool may have existed only for a device's own "max". Without a
-	 * default, the pool is not needed.
+	 * A device's own "max" may have kept a pool only to override a default.
+	 * If no default is left, give back this pool.
 	 */
 	for (key = 0; key < rdmacg_nr_keys(cg); key++)
 		rdmacg_pool_give_back(cg, key);
