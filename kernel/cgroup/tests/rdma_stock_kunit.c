@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for callers of the stock controller's functions. The callers below are those of
- * drivers/infiniband/core/cgroup.c before this controller, which an IB core from outside of the
- * tree also contains.
+ * KUnit tests for callers of the stock controller's functions. The caller is the unpatched
+ * drivers/infiniband/core/cgroup.c, which an IB core from outside of the tree also contains.
  */
 #include "rdma_verbs_kunit.h"
 
-static void rdmacg_stock_register(struct ib_device *device)
-{
-	device->cg_device.name = device->name;
-	device->cg_device.index = device->index;
-	rdmacg_register_device(&device->cg_device);
-}
+/* The IB core of this kernel has functions of the same names. */
+#define ib_device_register_rdmacg	rdmacg_stock_register
+#define ib_device_unregister_rdmacg	rdmacg_stock_unregister
+#define ib_rdmacg_try_charge		rdmacg_stock_try_charge
+#define ib_rdmacg_uncharge		rdmacg_stock_uncharge
+#undef EXPORT_SYMBOL
+#define EXPORT_SYMBOL(_function)
 
-static void rdmacg_stock_unregister(struct ib_device *device)
-{
-	rdmacg_unregister_device(&device->cg_device);
-}
-
+static void rdmacg_stock_register(struct ib_device *device);
+static void rdmacg_stock_unregister(struct ib_device *device);
 static int rdmacg_stock_try_charge(struct ib_rdmacg_object *obj, struct ib_device *device,
-				   enum rdmacg_resource_type index)
-{
-	return rdmacg_try_charge(&obj->cg, &device->cg_device, index);
-}
-
+				   enum rdmacg_resource_type index);
 static void rdmacg_stock_uncharge(struct ib_rdmacg_object *obj, struct ib_device *device,
-				  enum rdmacg_resource_type index)
-{
-	rdmacg_uncharge(obj->cg, &device->cg_device, index);
-}
+				  enum rdmacg_resource_type index);
+
+#include "stock_cgroup.inc"
 
 static void rdmacg_stop_stock(void *arg)
 {
