@@ -315,10 +315,10 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 }
 
 /*
- * Let the command begin in place of an earlier command of the same cgroup whose
- * process does not run yet. The earlier command then waits again, as the first
- * of the cgroup. Otherwise, a command whose process runs would have to wait
- * until the process of the earlier command is scheduled.
+ * An earlier command of the cgroup may have got its turn while its process
+ * still sleeps. Let this command begin in its place, and let the earlier one
+ * wait again, as the first of the cgroup. Otherwise, the place would stay empty
+ * until the scheduler runs the process that sleeps.
  */
 static bool rdmacg_take_over_locked(struct rdmacg_waiter *waiter)
 {
