@@ -17,7 +17,9 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/kernfs.h>
+#include <linux/memcontrol.h>
 #include <linux/minmax.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -261,8 +263,9 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
  * Use this if a refusal would break a connection in use. For example, an SMC-R
  * connection that fails over to another link needs buffers there. A charge
  * above a limit appears in the events of the lowest cgroup without room, and of
- * its ancestors. If there is no memory for a pool, the call waits for memory. A
- * malformed @set is a bug of the caller, and is not charged.
+ * its ancestors. If there is no memory for a pool, the call waits for memory. No
+ * memory cgroup pays for the pool. A malformed @set is a bug of the caller, and
+ * is not charged.
  *
  * The charge holds another reference to @cg, which the caller drops by one call
  * of rdmacg_uncharge_set().
@@ -272,11 +275,15 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		   const struct rdmacg_amount *set, unsigned int count)
 {
+	struct mem_cgroup *memcg;
 	int ret;
 
 	__might_sleep(__FILE__, __LINE__);
+	/* The memory cgroup of a dying process may stay full for ever. */
+	memcg = set_active_memcg(root_mem_cgroup);
 	while ((ret = rdmacg_charge_slow(cg, device, set, count, true)) == -ENOMEM)
 		schedule_timeout_uninterruptible(1);
+	set_active_memcg(memcg);
 	WARN_ON_ONCE(ret);
 	rdmacg_get(cg);
 }
@@ -704,12 +711,12 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 		    .max_write_len = RDMACG_MAX_WRITE)
 
 /*
- * @_notified is the member of struct rdmacg_event_files that notifies the
- * file's readers.
+ * @_notified is the array of struct rdmacg_event_files whose files notify their
+ * readers.
  */
 #define RDMACG_EVENTS(_name, _class, _file, _notified)			\
 	RDMACG_FILE(_name, _class, _file,				\
-		    RDMACG_NOTIFIED(_notified))
+		    RDMACG_NOTIFIED(_notified[_class]))
 
 struct cftype rdmacg_files[] = {
 	/* rdma.default shows the defaults of all classes. */
@@ -717,25 +724,20 @@ struct cftype rdmacg_files[] = {
 	RDMACG_LIMITS("max", RDMACG_CLASS_HCA, RDMACG_FILE_MAX),
 	RDMACG_FILE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
-	RDMACG_EVENTS("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS,
-		      events[RDMACG_CLASS_HCA]),
-	RDMACG_EVENTS("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL,
-		      events_local[RDMACG_CLASS_HCA]),
+	RDMACG_EVENTS("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS, events),
+	RDMACG_EVENTS("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL, events_local),
 #ifdef CONFIG_CGROUP_RDMA_VERBS
 	RDMACG_LIMITS("verb.max", RDMACG_CLASS_VERB, RDMACG_FILE_MAX),
 	RDMACG_FILE("verb.current", RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("verb.peak", RDMACG_CLASS_VERB, RDMACG_FILE_PEAK),
-	RDMACG_EVENTS("verb.events", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS,
-		      events[RDMACG_CLASS_VERB]),
+	RDMACG_EVENTS("verb.events", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS, events),
 	RDMACG_EVENTS("verb.events.local", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS_LOCAL,
-		      events_local[RDMACG_CLASS_VERB]),
+		      events_local),
 	RDMACG_LIMITS("hw.max", RDMACG_CLASS_HW, RDMACG_FILE_MAX),
 	RDMACG_FILE("hw.current", RDMACG_CLASS_HW, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("hw.peak", RDMACG_CLASS_HW, RDMACG_FILE_PEAK),
-	RDMACG_EVENTS("hw.events", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS,
-		      events[RDMACG_CLASS_HW]),
-	RDMACG_EVENTS("hw.events.local", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS_LOCAL,
-		      events_local[RDMACG_CLASS_HW]),
+	RDMACG_EVENTS("hw.events", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS, events),
+	RDMACG_EVENTS("hw.events.local", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS_LOCAL, events_local),
 #endif
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 	RDMACG_LIMITS("control.max", RDMACG_CLASS_CONTROL, RDMACG_FILE_MAX),
