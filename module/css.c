@@ -8,8 +8,8 @@
 #include "core.h"
 
 #include <linux/kernfs.h>
+#include <linux/memcontrol.h>
 #include <linux/mutex.h>
-#include <linux/slab.h>
 #include <linux/xarray.h>
 
 #include "../kernel/cgroup/rdma.h"
@@ -20,6 +20,8 @@ static DEFINE_XARRAY(rdmacg_cgroups);
 /* Set once. */
 static struct cgroup_subsys *rdmacg_subsys;
 static struct mutex *rdmacg_cgroup_mutex;
+/* kernel/cgroup uses it, and not all kernels export it. */
+struct mem_cgroup *root_mem_cgroup;
 
 RDMACG_CALLED(add_files, int, struct cgroup_subsys *subsys, struct cftype *files);
 RDMACG_CALLED(remove_files, int, struct cftype *files);
@@ -194,6 +196,7 @@ int rdmacg_css_init(void)
 {
 	struct cgroup_subsys_state *root;
 	struct kernfs_node *capacity;
+	struct mem_cgroup **memcg;
 
 	root = rcu_access_pointer(cgrp_dfl_root.cgrp.subsys[rdma_cgrp_id]);
 	if (!root) {
@@ -208,11 +211,13 @@ int rdmacg_css_init(void)
 		return -EBUSY;
 	}
 	rdmacg_cgroup_mutex = rdmacg_symbol("cgroup_mutex");
-	if (!rdmacg_cgroup_mutex || !rdmacg_find_called(add_files, "cgroup_add_dfl_cftypes") ||
+	memcg = rdmacg_symbol("root_mem_cgroup");
+	if (!rdmacg_cgroup_mutex || !memcg || !rdmacg_find_called(add_files, "cgroup_add_dfl_cftypes") ||
 	    !rdmacg_find_called(remove_files, "cgroup_rm_cftypes") ||
 	    !rdmacg_find_called(break_protection, "kernfs_break_active_protection") ||
 	    !rdmacg_find_called(unbreak_protection, "kernfs_unbreak_active_protection"))
 		return -ENOENT;
+	root_mem_cgroup = *memcg;
 	rdmacg_choose_files();
 	return 0;
 }

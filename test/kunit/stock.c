@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The root of the KUnit suites, and functions that the kernel does not export. */
 #include <linux/kernfs.h>
+#include <linux/memcontrol.h>
 #include <linux/module.h>
 
 #include "../kernel/cgroup/rdma.h"
 
 static struct cgroup_subsys_state *rdmacg_root;
+/* NULL selects the memory cgroup of the process. */
+struct mem_cgroup *root_mem_cgroup;
 
 struct cgroup_subsys_state *rdmacg_kunit_get_root(void)
 {
