@@ -30,8 +30,6 @@
 #include <unistd.h>
 
 #define MOST		1048576
-#define BLOCK		65536
-#define DEPTH		16
 #define STACK		(64 * 1024)
 #define LEAVES		1000
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -73,11 +71,11 @@ static unsigned long long clock_ns(clockid_t clock)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_cq *cq, int depth)
+static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq,
-		.cap = { .max_send_wr = depth, .max_recv_wr = depth,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 	};
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
@@ -92,9 +90,9 @@ static void create_verbs(struct verbs *created, struct ibv_device *device)
 	check(created->context, "open");
 	created->pd = ibv_alloc_pd(created->context);
 	check(created->pd, "PD");
-	created->cq = ibv_create_cq(created->context, DEPTH, NULL, NULL, 0);
+	created->cq = ibv_create_cq(created->context, 1, NULL, NULL, 0);
 	check(created->cq, "CQ");
-	created->qp = create_qp(created->pd, created->cq, 1);
+	created->qp = create_qp(created->pd, created->cq);
 }
 
 static void destroy_verbs(struct verbs *created)
@@ -140,7 +138,7 @@ static void run_cq(void)
 
 static void run_qp(void)
 {
-	check(!ibv_destroy_qp(create_qp(verbs.pd, verbs.cq, 1)), "destroy QP");
+	check(!ibv_destroy_qp(create_qp(verbs.pd, verbs.cq)), "destroy QP");
 }
 
 static void run_modify_qp(void)
@@ -192,17 +190,6 @@ static void run_program(void)
 	destroy_verbs(&own);
 }
 
-/* Run each kind of command in turn, except commands that open a context. */
-static void run_all(void)
-{
-	static void (*const kinds[])(void) = {
-		run_pd, run_cq, run_qp, run_modify_qp, run_mr_4k, run_mr_1m, run_ah,
-	};
-	static __thread unsigned int next;
-
-	kinds[next++ % ARRAY_SIZE(kinds)]();
-}
-
 static void run_refused(void)
 {
 	errno = 0;
@@ -225,12 +212,6 @@ static void run_burn(void)
 	for (i = 0; i < 100000; i++)
 		asm volatile("");
 }
-
-/* Two connected QPs, the MR of their messages, and the CQ of both, whose events go to @channel. */
-static struct ibv_qp *ends[2];
-static struct ibv_mr *mr;
-static struct ibv_comp_channel *channel;
-static struct ibv_cq *cq;
 
 static void connect_to(struct ibv_qp *qp, struct ibv_qp *other)
 {
@@ -260,53 +241,11 @@ static void run_connect(void)
 
 	create_verbs(&own, verbs.context->device);
 	register_memory(own.pd, 4096);
-	other = create_qp(own.pd, own.cq, 1);
+	other = create_qp(own.pd, own.cq);
 	connect_to(own.qp, other);
 	connect_to(other, own.qp);
 	check(!ibv_destroy_qp(other), "destroy QP");
 	destroy_verbs(&own);
-}
-
-static void connect_ends(void)
-{
-	int i;
-
-	channel = ibv_create_comp_channel(verbs.context);
-	cq = channel ? ibv_create_cq(verbs.context, 256, NULL, channel, 0) : NULL;
-	check(cq && !ibv_req_notify_cq(cq, 0), "CQ of the messages");
-	for (i = 0; i < 2; i++)
-		ends[i] = create_qp(verbs.pd, cq, DEPTH);
-	for (i = 0; i < 2; i++)
-		connect_to(ends[i], ends[!i]);
-	mr = ibv_reg_mr(verbs.pd, memory, BLOCK, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	check(mr, "MR of the messages");
-}
-
-/* Wait for a completion. Sleep, because polling would take the processor from rxe. */
-static void complete(void)
-{
-	struct ibv_cq *of;
-	struct ibv_wc wc;
-	void *context;
-	int got;
-
-	while (!(got = ibv_poll_cq(cq, 1, &wc))) {
-		check(!ibv_get_cq_event(channel, &of, &context), "event");
-		ibv_ack_cq_events(of, 1);
-		check(!ibv_req_notify_cq(of, 0), "notify");
-	}
-	check(got > 0 && !wc.status, "completion");
-}
-
-static void post(struct ibv_qp *qp, enum ibv_wr_opcode opcode, int length)
-{
-	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = length, .lkey = mr->lkey };
-	struct ibv_send_wr *bad, wr = {
-		.sg_list = &sge, .num_sge = 1, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { .remote_addr = (uintptr_t)memory, .rkey = mr->rkey },
-	};
-
-	check(!ibv_post_send(qp, &wr, &bad), "send");
 }
 
 /* Returns 0 in the child, which ends with the thread that forks. */
@@ -387,38 +326,6 @@ static void run_apart(void)
 		check(read(existing[0], &byte, 1) == 1, "child");
 	}
 	has_begun = true;
-}
-
-/* Send 64 bytes to each end, one after the other. */
-static void run_pingpong(void)
-{
-	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = 64, .lkey = mr->lkey };
-	struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
-	int to;
-
-	for (to = 1; to >= 0; to--) {
-		check(!ibv_post_recv(ends[to], &wr, &bad), "receive");
-		post(ends[!to], IBV_WR_SEND, 64);
-		/* Wait for the completions of the send and of the receive. */
-		complete();
-		complete();
-	}
-}
-
-static void begin_blocks(void)
-{
-	int i;
-
-	connect_ends();
-	for (i = 0; i < DEPTH; i++)
-		post(ends[0], IBV_WR_RDMA_WRITE, BLOCK);
-}
-
-/* Wait until one of 16 RDMA writes of 64 KiB is complete, and post the next one. */
-static void run_block(void)
-{
-	complete();
-	post(ends[0], IBV_WR_RDMA_WRITE, BLOCK);
 }
 
 static const struct action {
@@ -570,14 +477,11 @@ static const struct action actions[] = {
 	{ "mr-4k", run_mr_4k },
 	{ "mr-1m", run_mr_1m },
 	{ "ah", run_ah },
-	{ "all", run_all },
 	{ "refused", run_refused },
 	{ "bogus", run_bogus },
 	{ "signal", run_signal, .finish = end_signal },
 	{ "apart", run_apart },
 	{ "burn", run_burn },
-	{ "pingpong", run_pingpong, connect_ends },
-	{ "block", run_block, begin_blocks },
 	{ "write", run_write },
 	{ "write-leaves", run_write_leaves, open_leaves },
 	{ "write-wrong", run_write, .errors = { EINVAL } },
