@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * This module gives rxe0 of Soft-RoCE the command queue of an adapter. The commands that create,
- * change and destroy PDs, AHs, CQs, QPs and MRs pass through one queue. Each command takes the same
- * time in the queue, and then rxe executes it. The process that gave the command sleeps meanwhile,
+ * change and destroy PDs, CQs, QPs and MRs pass through one queue. Each command takes the same time
+ * in the queue, and then rxe executes it. The process that gave the command sleeps meanwhile,
  * so processes share the queue and not the processor. The creation of an object does not wait,
  * because callbacks that create differ between bases. Instead, the destruction waits twice.
  *
@@ -15,55 +15,29 @@
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
-#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
-static unsigned int usec;
-module_param(usec, uint, 0644);
-MODULE_PARM_DESC(usec, "microseconds that each command takes, or 0");
+#define QUEUE_NS (50 * NSEC_PER_USEC)	/* of each command */
 
-/* The lock guards the three variables below. */
 static DEFINE_SPINLOCK(queue_lock);
-static u64 queue_done_at;
-static unsigned long commands;
-module_param(commands, ulong, 0444);
-MODULE_PARM_DESC(commands, "commands so far");
-static unsigned long late_ns;
-module_param(late_ns, ulong, 0444);
-MODULE_PARM_DESC(late_ns, "sum of the nanoseconds by which processes woke up too late");
+static u64 queue_done_at;		/* under the lock */
 
 /* rxe's own callbacks, which the callbacks of the queue call. */
-static const struct ib_device_ops *queue_ops;
-
-static u64 queue_append(u64 ns)
-{
-	u64 done_at;
-
-	spin_lock(&queue_lock);
-	done_at = max(queue_done_at, ktime_get_ns()) + ns;
-	queue_done_at = done_at;
-	spin_unlock(&queue_lock);
-	return done_at;
-}
+static struct ib_device_ops queue_ops;
 
 static void queue_wait(void)
 {
-	u64 ns = READ_ONCE(usec) * (u64)NSEC_PER_USEC, done_at, now;
 	ktime_t expires;
 
-	if (!ns)
-		return;
-	done_at = queue_append(ns);
-	expires = ns_to_ktime(done_at);
-	while ((now = ktime_get_ns()) < done_at) {
+	spin_lock(&queue_lock);
+	queue_done_at = max(queue_done_at, ktime_get_ns()) + QUEUE_NS;
+	expires = ns_to_ktime(queue_done_at);
+	spin_unlock(&queue_lock);
+	while (ktime_before(ktime_get(), expires)) {
 		set_current_state(TASK_UNINTERRUPTIBLE);
 		schedule_hrtimeout(&expires, HRTIMER_MODE_ABS);
 	}
-	spin_lock(&queue_lock);
-	commands++;
-	late_ns += now - done_at;
-	spin_unlock(&queue_lock);
 }
 
 /* Wait once for the destruction of an object, and once for its creation, which did not wait. */
@@ -76,40 +50,32 @@ static void queue_wait_twice(void)
 static int queue_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	queue_wait_twice();
-	return queue_ops->dealloc_pd(pd, udata);
-}
-
-/* A caller without RDMA_DESTROY_AH_SLEEPABLE, such as a kernel user, must not sleep. */
-static int queue_destroy_ah(struct ib_ah *ah, u32 flags)
-{
-	if (flags & RDMA_DESTROY_AH_SLEEPABLE)
-		queue_wait_twice();
-	return queue_ops->destroy_ah(ah, flags);
+	return queue_ops.dealloc_pd(pd, udata);
 }
 
 static int queue_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
 {
 	queue_wait_twice();
-	return queue_ops->destroy_cq(cq, udata);
+	return queue_ops.destroy_cq(cq, udata);
 }
 
 static int queue_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			   struct ib_udata *udata)
 {
 	queue_wait();
-	return queue_ops->modify_qp(qp, attr, mask, udata);
+	return queue_ops.modify_qp(qp, attr, mask, udata);
 }
 
 static int queue_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 {
 	queue_wait_twice();
-	return queue_ops->destroy_qp(qp, udata);
+	return queue_ops.destroy_qp(qp, udata);
 }
 
 static int queue_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 {
 	queue_wait_twice();
-	return queue_ops->dereg_mr(mr, udata);
+	return queue_ops.dereg_mr(mr, udata);
 }
 
 /*
@@ -119,11 +85,8 @@ static int queue_add(struct ib_device *ibdev)
 {
 	if (strcmp(dev_name(&ibdev->dev), "rxe0"))
 		return -EOPNOTSUPP;
-	queue_ops = kmemdup(&ibdev->ops, sizeof(ibdev->ops), GFP_KERNEL);
-	if (!queue_ops)
-		return -ENOMEM;
+	queue_ops = ibdev->ops;
 	ibdev->ops.dealloc_pd = queue_dealloc_pd;
-	ibdev->ops.destroy_ah = queue_destroy_ah;
 	ibdev->ops.destroy_cq = queue_destroy_cq;
 	ibdev->ops.modify_qp = queue_modify_qp;
 	ibdev->ops.destroy_qp = queue_destroy_qp;
