@@ -7,7 +7,7 @@
  *
  *	SLOTS		resources in one charge, of one unit each (more than 1 only for ours)
  *	THREADS		wait until this number of processes has arrived, then start at once
- *	LATENCY		0, or 1: also time each charge alone, and print percentiles in ticks
+ *	LATENCY		0, or 1: also time each charge alone, and print the 99th percentile in ticks
  *
  * The result has the number of pairs of a charge and an uncharge, the number of refused pairs, the
  * start and the end in ns, and the least ticks of the time stamp counter for a pair. Ticks are
@@ -27,12 +27,12 @@
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
-#include <linux/sort.h>
+#include <linux/string.h>
 #include <linux/vmalloc.h>
 
 #define BENCH_BATCH	512
 #define BENCH_TIMED	16	/* a short batch, because each charge may wait long */
-#define BENCH_SAMPLES	400000
+#define BENCH_MOST	65536	/* ticks of a charge; a longer charge counts as the longest */
 
 static unsigned int devices = 1;
 module_param(devices, uint, 0444);
@@ -115,8 +115,9 @@ static void bench_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *devi
 
 struct bench_run {
 	unsigned int slots, ms, threads, latency;
-	u32 *samples;
 };
+
+static u32 bench_took[BENCH_MOST];	/* how many charges took this number of ticks */
 
 /*
  * Run a batch of pairs. Returns the number of refusals. The function is not inline, because the
@@ -137,8 +138,8 @@ static noinline unsigned int bench_batch(const struct bench_run *run)
 	return refused;
 }
 
-/* Run a shorter batch, and store the ticks of each charge. @sample charges were timed before. */
-static unsigned int bench_timed_batch(const struct bench_run *run, u64 sample)
+/* Run a shorter batch, and count the ticks of each charge. */
+static unsigned int bench_timed_batch(const struct bench_run *run)
 {
 	struct rdmacg_device *device = &bench_devices->rdmacg;
 	struct rdma_cgroup *owner;
@@ -151,28 +152,21 @@ static unsigned int bench_timed_batch(const struct bench_run *run, u64 sample)
 			refused++;
 			continue;
 		}
-		run->samples[sample++ % BENCH_SAMPLES] =
-			min_t(u64, __builtin_ia32_rdtsc() - start, U32_MAX);
+		bench_took[min_t(u64, __builtin_ia32_rdtsc() - start, BENCH_MOST - 1)]++;
 		bench_uncharge(owner, device, run->slots);
 	}
 	return refused;
 }
 
-static int bench_compare(const void *a, const void *b)
+/* Returns the ticks that one of a hundred charges exceeds. */
+static unsigned int bench_p99(u64 charges)
 {
-	return *(const u32 *)a < *(const u32 *)b ? -1 : *(const u32 *)a > *(const u32 *)b;
-}
+	unsigned int most = BENCH_MOST;
+	u64 longer = 0;
 
-/* Returns the length of the result. */
-static int bench_print_samples(u32 *samples, u64 count, char *result)
-{
-	unsigned int n = min_t(u64, count, BENCH_SAMPLES);
-
-	if (!n)
-		return 0;
-	sort(samples, n, sizeof(u32), bench_compare, NULL);
-	return sprintf(result, " p50=%u p99=%u p999=%u worst=%u", samples[n / 2],
-		       samples[n - 1 - n / 100], samples[n - 1 - n / 1000], samples[n - 1]);
+	while (most && longer <= charges / 100)
+		longer += bench_took[--most];
+	return most;
 }
 
 static int bench_measure(const struct bench_run *run, char *result)
@@ -184,8 +178,7 @@ static int bench_measure(const struct bench_run *run, char *result)
 
 	do {
 		ticks = __builtin_ia32_rdtsc();
-		refused += run->latency ? bench_timed_batch(run, pairs - refused) :
-					  bench_batch(run);
+		refused += run->latency ? bench_timed_batch(run) : bench_batch(run);
 		/* Interrupts and cold caches make some batches longer. */
 		least = min(least, __builtin_ia32_rdtsc() - ticks);
 		pairs += batch;
@@ -196,7 +189,7 @@ static int bench_measure(const struct bench_run *run, char *result)
 	length = sprintf(result, "pairs=%llu refused=%llu start=%llu end=%llu ticks=%llu",
 			 pairs, refused, start, now, least / batch);
 	if (run->latency)
-		length += bench_print_samples(run->samples, pairs - refused, result + length);
+		length += sprintf(result + length, " p99=%u", bench_p99(pairs - refused));
 	return length;
 }
 
@@ -214,40 +207,24 @@ static void bench_wait_for_others(unsigned int threads)
 }
 
 /* Charge the device once, and measure. Returns the length of the result, or an error. */
-static int bench_hold_and_measure(const struct bench_run *run, char *result)
-{
-	struct rdma_cgroup *owner;
-	int ret = bench_charge(&owner, &bench_devices->rdmacg, run->slots);
-
-	if (ret)
-		return ret;
-	bench_wait_for_others(run->threads);
-	ret = bench_measure(run, result);
-	bench_uncharge(owner, &bench_devices->rdmacg, run->slots);
-	return ret;
-}
-
-static int bench_go(struct bench_run *run, char *result)
+static int bench_go(const struct bench_run *run, char *result)
 {
 	struct cgroup_subsys_state *css = task_get_css(current, rdma_cgrp_id);
-	int ret = -ENOMEM;
+	struct rdma_cgroup *owner;
+	int ret;
 
 	/* The root cgroup has no counter of references. */
 	if (css->parent)
 		percpu_ref_switch_to_atomic_sync(&css->refcnt);
-	run->samples = run->latency ? vmalloc_array(BENCH_SAMPLES, sizeof(u32)) : NULL;
-	if (run->samples || !run->latency)
-		ret = bench_hold_and_measure(run, result);
-	vfree(run->samples);
+	ret = bench_charge(&owner, &bench_devices->rdmacg, run->slots);
+	if (!ret) {
+		memset(bench_took, 0, sizeof(bench_took));
+		bench_wait_for_others(run->threads);
+		ret = bench_measure(run, result);
+		bench_uncharge(owner, &bench_devices->rdmacg, run->slots);
+	}
 	css_put(css);
 	return ret;
-}
-
-static bool bench_parse(struct bench_run *run, const char *text)
-{
-	return sscanf(text, "%u %u %u %u", &run->slots, &run->ms, &run->threads,
-		      &run->latency) == 4 &&
-	       run->slots && run->slots <= BENCH_SLOTS && run->threads;
 }
 
 static ssize_t bench_write(struct file *file, const char __user *from, size_t size, loff_t *pos)
@@ -259,7 +236,10 @@ static ssize_t bench_write(struct file *file, const char __user *from, size_t si
 
 	if (IS_ERR(page))
 		return PTR_ERR(page);
-	ret = bench_parse(&run, page) ? bench_go(&run, page) : -EINVAL;
+	if (sscanf(page, "%u %u %u %u", &run.slots, &run.ms, &run.threads, &run.latency) != 4 ||
+	    !run.slots || run.slots > BENCH_SLOTS || !run.threads)
+		return -EINVAL;
+	ret = bench_go(&run, page);
 	if (ret < 0)
 		return ret;
 	simple_transaction_set(file, ret);
