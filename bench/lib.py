@@ -4,6 +4,7 @@
 A tenant is a process that repeats an action (bench/tenant.c), as a victim or as an attacker. A
 line "NAME KEY=VALUE..." is for bench/report.
 """
+import contextlib
 import os
 import subprocess
 import sys
@@ -51,12 +52,13 @@ OURS = os.path.exists(f"{ROOT}/rdma.capacity")    # stock has no such file
 
 
 def make(path):
-    """Create the cgroup and its ancestors, if they do not exist."""
+    """Create the cgroup and its ancestors, if they do not exist. Several threads may create the same ancestors."""
     if not os.path.exists(path):
         parent = os.path.dirname(path)
         make(parent)
         delegate(parent)
-        os.mkdir(path)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path)
     return path
 
 
