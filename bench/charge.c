@@ -28,8 +28,8 @@
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
 
+#define BENCH_DEVICES	1000U
 #define BENCH_BATCH	512
 #define BENCH_TIMED	16	/* a short batch, because each charge may wait long */
 #define BENCH_MOST	65536	/* ticks of a charge; a longer charge counts as the longest */
@@ -41,7 +41,9 @@ MODULE_PARM_DESC(devices, "how many devices to make up: bench0, bench1, ...");
 static struct bench_device {
 	struct rdmacg_device rdmacg;
 	char name[16];
-} *bench_devices;
+} bench_devices[BENCH_DEVICES];
+static unsigned int bench_registered;
+static struct proc_dir_entry *bench_file;
 static atomic_t bench_come;
 static atomic_t bench_started;	/* measurements */
 
@@ -253,40 +255,30 @@ static const struct proc_ops bench_ops = {
 	.proc_lseek	= default_llseek,
 };
 
-static void bench_unregister(unsigned int count)
+static void bench_exit(void)
 {
-	while (count--)
-		rdmacg_unregister_device(&bench_devices[count].rdmacg);
-	vfree(bench_devices);
+	proc_remove(bench_file);
+	while (bench_registered)
+		rdmacg_unregister_device(&bench_devices[--bench_registered].rdmacg);
 }
 
 static int __init bench_init(void)
 {
 	struct bench_device *device;
-	int ret = 0;
 
-	/* Do not use the slab, because its growth is measured. */
-	bench_devices = vcalloc(devices, sizeof(*bench_devices));
-	if (!bench_devices)
-		return -ENOMEM;
-	for (device = bench_devices; device < bench_devices + devices; device++) {
-		snprintf(device->name, sizeof(device->name), "bench%tu", device - bench_devices);
+	for (; bench_registered < min(devices, BENCH_DEVICES); bench_registered++) {
+		device = &bench_devices[bench_registered];
+		snprintf(device->name, sizeof(device->name), "bench%u", bench_registered);
 		device->rdmacg.name = device->name;
-		ret = bench_register(&device->rdmacg);
-		if (ret)
+		if (bench_register(&device->rdmacg))
 			break;
 	}
-	if (!ret && !proc_create("rdmacg_bench", 0600, NULL, &bench_ops))
-		ret = -ENOMEM;
-	if (ret)
-		bench_unregister(device - bench_devices);
-	return ret;
-}
-
-static void __exit bench_exit(void)
-{
-	remove_proc_entry("rdmacg_bench", NULL);
-	bench_unregister(devices);
+	if (bench_registered == devices)
+		bench_file = proc_create("rdmacg_bench", 0600, NULL, &bench_ops);
+	if (bench_file)
+		return 0;
+	bench_exit();
+	return -ENOMEM;
 }
 
 module_init(bench_init);
