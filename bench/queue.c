@@ -15,6 +15,7 @@
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
@@ -24,7 +25,7 @@ static DEFINE_SPINLOCK(queue_lock);
 static u64 queue_done_at;		/* under the lock */
 
 /* rxe's own callbacks, which the callbacks of the queue call. */
-static struct ib_device_ops queue_ops;
+static const struct ib_device_ops *queue_ops;
 
 static void queue_wait(void)
 {
@@ -40,42 +41,25 @@ static void queue_wait(void)
 	}
 }
 
-/* Wait once for the destruction of an object, and once for its creation, which did not wait. */
-static void queue_wait_twice(void)
-{
-	queue_wait();
-	queue_wait();
+/* A destruction waits for itself, and for the creation, which did not wait. */
+#define QUEUE_DESTRUCTION(verb, type)							\
+static int queue_##verb##_##type(struct ib_##type *object, struct ib_udata *udata)	\
+{											\
+	queue_wait();									\
+	queue_wait();									\
+	return queue_ops->verb##_##type(object, udata);					\
 }
 
-static int queue_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
-{
-	queue_wait_twice();
-	return queue_ops.dealloc_pd(pd, udata);
-}
-
-static int queue_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
-{
-	queue_wait_twice();
-	return queue_ops.destroy_cq(cq, udata);
-}
+QUEUE_DESTRUCTION(dealloc, pd)
+QUEUE_DESTRUCTION(destroy, cq)
+QUEUE_DESTRUCTION(destroy, qp)
+QUEUE_DESTRUCTION(dereg, mr)
 
 static int queue_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			   struct ib_udata *udata)
 {
 	queue_wait();
-	return queue_ops.modify_qp(qp, attr, mask, udata);
-}
-
-static int queue_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
-{
-	queue_wait_twice();
-	return queue_ops.destroy_qp(qp, udata);
-}
-
-static int queue_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
-{
-	queue_wait_twice();
-	return queue_ops.dereg_mr(mr, udata);
+	return queue_ops->modify_qp(qp, attr, mask, udata);
 }
 
 /*
@@ -85,7 +69,9 @@ static int queue_add(struct ib_device *ibdev)
 {
 	if (strcmp(dev_name(&ibdev->dev), "rxe0"))
 		return -EOPNOTSUPP;
-	queue_ops = ibdev->ops;
+	queue_ops = kmemdup(&ibdev->ops, sizeof(ibdev->ops), GFP_KERNEL);
+	if (!queue_ops)
+		return -ENOMEM;
 	ibdev->ops.dealloc_pd = queue_dealloc_pd;
 	ibdev->ops.destroy_cq = queue_destroy_cq;
 	ibdev->ops.modify_qp = queue_modify_qp;
