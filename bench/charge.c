@@ -121,43 +121,32 @@ struct bench_run {
 
 static u32 bench_took[BENCH_MOST];	/* how many charges took this number of ticks */
 
-/*
- * Run a batch of pairs. Returns the number of refusals. The function is not inline, because the
- * compiler would make a faster loop for each number of slots.
- */
-static noinline unsigned int bench_batch(const struct bench_run *run)
+/* Run pairs, and count the ticks of each charge if @timed. Returns the number of refusals. */
+static __always_inline unsigned int bench_pairs(const struct bench_run *run, unsigned int pairs,
+						bool timed)
 {
 	struct rdmacg_device *device = &bench_devices->rdmacg;
-	struct rdma_cgroup *owner;
 	unsigned int i, refused = 0;
-
-	for (i = 0; i < BENCH_BATCH; i++) {
-		if (bench_charge(&owner, device, run->slots))
-			refused++;
-		else
-			bench_uncharge(owner, device, run->slots);
-	}
-	return refused;
-}
-
-/* Run a shorter batch, and count the ticks of each charge. */
-static unsigned int bench_timed_batch(const struct bench_run *run)
-{
-	struct rdmacg_device *device = &bench_devices->rdmacg;
 	struct rdma_cgroup *owner;
-	unsigned int i, refused = 0;
 	u64 start;
 
-	for (i = 0; i < BENCH_TIMED; i++) {
-		start = __builtin_ia32_rdtsc();
+	for (i = 0; i < pairs; i++) {
+		start = timed ? __builtin_ia32_rdtsc() : 0;
 		if (bench_charge(&owner, device, run->slots)) {
 			refused++;
 			continue;
 		}
-		bench_took[min_t(u64, __builtin_ia32_rdtsc() - start, BENCH_MOST - 1)]++;
+		if (timed)
+			bench_took[min_t(u64, __builtin_ia32_rdtsc() - start, BENCH_MOST - 1)]++;
 		bench_uncharge(owner, device, run->slots);
 	}
 	return refused;
+}
+
+/* Not inline, because the compiler would make a faster loop for each number of slots. */
+static noinline unsigned int bench_batch(const struct bench_run *run)
+{
+	return bench_pairs(run, BENCH_BATCH, false);
 }
 
 /* Returns the ticks that one of a hundred charges exceeds. */
@@ -180,7 +169,7 @@ static int bench_measure(const struct bench_run *run, char *result)
 
 	do {
 		ticks = __builtin_ia32_rdtsc();
-		refused += run->latency ? bench_timed_batch(run) : bench_batch(run);
+		refused += run->latency ? bench_pairs(run, BENCH_TIMED, true) : bench_batch(run);
 		/* Interrupts and cold caches make some batches longer. */
 		least = min(least, __builtin_ia32_rdtsc() - ticks);
 		pairs += batch;
