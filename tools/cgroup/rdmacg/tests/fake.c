@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,38 +93,28 @@ static void fake_path(char *path, int fd, const char *name)
 		path[PATH_MAX - 1] = '\0';
 }
 
-static void fake_copy(const char *from, const char *to)
-{
-	char text[65536];
-	FILE *in = fopen(from, "re");
-	FILE *out = fopen(to, "we");
-	size_t size = in ? fread(text, 1, sizeof(text), in) : 0;
-
-	if (out)
-		fwrite(text, 1, size, out);
-	if (in)
-		fclose(in);
-	if (out)
-		fclose(out);
-}
-
 /* Create or remove the controller's files of a cgroup. */
 static void fake_fill(const char *cgroup, bool give)
 {
 	const char *template = getenv("FAKE_NEW");
 	DIR *dir = template ? opendir(template) : NULL;
-	char from[PATH_MAX * 2], to[PATH_MAX * 2];
+	char path[PATH_MAX * 2];
 	struct dirent *entry;
+	int from, to;
 
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_type != DT_REG)
 			continue;
-		snprintf(from, sizeof(from), "%s/%s", template, entry->d_name);
-		snprintf(to, sizeof(to), "%s/%s", cgroup, entry->d_name);
-		if (give)
-			fake_copy(from, to);
-		else
-			unlink(to);
+		snprintf(path, sizeof(path), "%s/%s", cgroup, entry->d_name);
+		if (!give) {
+			unlink(path);
+			continue;
+		}
+		from = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC);
+		to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		sendfile(to, from, NULL, PATH_MAX);
+		close(from);
+		close(to);
 	}
 	if (dir)
 		closedir(dir);
@@ -331,24 +322,22 @@ ssize_t write(int fd, const void *buffer, size_t size)
 int mkdirat(int fd, const char *name, mode_t mode)
 {
 	int (*real)(int fd, const char *name, mode_t mode) = dlsym(RTLD_NEXT, "mkdirat");
-	char path[PATH_MAX], control[PATH_MAX + 64], own[PATH_MAX + 64], word[16] = "";
-	FILE *file;
+	char path[PATH_MAX], file[PATH_MAX + 64], word[16] = "";
 	int ret = real(fd, name, mode);
+	FILE *control;
 
 	fake_path(path, fd, name);
 	if (ret || !fake_is_below(path))
 		return ret;
-	snprintf(control, sizeof(control), "%s/../cgroup.subtree_control", path);
-	snprintf(own, sizeof(own), "%s/cgroup.procs", path);
-	file = fopen(own, "we");
-	if (file)
-		fclose(file);
-	file = fopen(control, "re");
+	snprintf(file, sizeof(file), "%s/cgroup.procs", path);
+	close(creat(file, 0644));
+	snprintf(file, sizeof(file), "%s/../cgroup.subtree_control", path);
+	control = fopen(file, "re");
 	/* cgroup v1 has no such file, and each cgroup has the controller. */
-	if (!file || (fscanf(file, "%15s", word) == 1 && !strcmp(word, "rdma")))
+	if (!control || (fscanf(control, "%15s", word) == 1 && !strcmp(word, "rdma")))
 		fake_fill(path, true);
-	if (file)
-		fclose(file);
+	if (control)
+		fclose(control);
 	return 0;
 }
 
