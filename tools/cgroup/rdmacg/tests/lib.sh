@@ -84,21 +84,17 @@ process() {
 }
 
 # Create a template with two tenants below one parent, which all have the controller.
-plant() {
-	mkdir -p "$root" "$proc/self" "$new"
-	put cgroup.controllers rdma
-	put cgroup.subtree_control rdma
-	put rdma.capacity 'rxe0 hca_handle=max hca_object=max qp=1000 mr_mem=max mcast_grp=64'
-	echo '0::/' >"$proc/self/cgroup"
-	cgroup tenants
-	cgroup tenants/a
-	cgroup tenants/b
-	cp "$root"/tenants/a/* "$new/"
-	: >"$new/cgroup.subtree_control"
-	mkdir "$work/template"
-	mv "$root" "$proc" "$new" "$work/template/"
-}
-plant
+mkdir -p "$root" "$proc/self" "$new" "$work/template"
+put cgroup.controllers rdma
+put cgroup.subtree_control rdma
+put rdma.capacity 'rxe0 hca_handle=max hca_object=max qp=1000 mr_mem=max mcast_grp=64'
+echo '0::/' >"$proc/self/cgroup"
+cgroup tenants
+cgroup tenants/a
+cgroup tenants/b
+cp "$root"/tenants/a/* "$new/"
+: >"$new/cgroup.subtree_control"
+mv "$root" "$proc" "$new" "$work/template/"
 
 # Copy the template for each claim.
 tree() {
@@ -221,16 +217,6 @@ with_netlink() {
 
 # Let the command look for the hierarchy in $proc/self/mountinfo.
 without_root() { RDMACG_PROC=$proc start "$@"; }
-
-# If the check runs as root, run the command as a user who does not own the tree.
-as_nobody() {
-	if [ "$(id -u)" = 0 ]; then
-		setpriv --reuid=65534 --regid=65534 --clear-groups \
-			env RDMACG_ROOT="$root" RDMACG_PROC="$proc" "$work/bin/rdmacg" "$@"
-	else
-		rdmacg "$@"
-	fi
-}
 
 # Check the whole content of a file of the tree.
 holds() {
