@@ -102,14 +102,6 @@ static struct rdmacg_method *rdmacg_maker(struct kunit *test, u32 id, u16 handle
 	return rdmacg_method(test, uobj, handle, UVERBS_ACCESS_NEW);
 }
 
-static void rdmacg_give_number(struct rdmacg_method *method, u16 id, u64 number)
-{
-	struct uverbs_attr *attr = rdmacg_attr(method, id);
-
-	attr->ptr_attr.data = number;
-	attr->ptr_attr.len = sizeof(number);
-}
-
 static int rdmacg_run(struct rdmacg_method *method)
 {
 	return ib_rdmacg_charge_new_uobjects(method->attrs, method->uobjs);
@@ -395,8 +387,10 @@ static struct rdmacg_method *rdmacg_dm(struct kunit *test, u64 length)
 {
 	struct rdmacg_method *method = rdmacg_maker(test, UVERBS_OBJECT_DM,
 						    UVERBS_ATTR_ALLOC_DM_HANDLE);
+	struct uverbs_attr *attr = rdmacg_attr(method, UVERBS_ATTR_ALLOC_DM_LENGTH);
 
-	rdmacg_give_number(method, UVERBS_ATTR_ALLOC_DM_LENGTH, length);
+	attr->ptr_attr.data = length;
+	attr->ptr_attr.len = sizeof(length);
 	return method;
 }
 
@@ -420,14 +414,6 @@ static const struct rdmacg_dm_case rdmacg_dm_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_dm, rdmacg_dm_cases, name);
 
-static void rdmacg_limit_dm(struct kunit *test, struct rdma_cgroup *cg, u64 limit)
-{
-	char line[64];
-
-	scnprintf(line, sizeof(line), "kunit0 dm_mem=%llu", limit);
-	rdmacg_limit_verb(test, cg, line);
-}
-
 static void rdmacg_test_device_memory_is_charged_in_pages(struct kunit *test)
 {
 	const struct rdmacg_dm_case *dm = test->param_value;
@@ -436,10 +422,10 @@ static void rdmacg_test_device_memory_is_charged_in_pages(struct kunit *test)
 	char used[64];
 
 	scnprintf(used, sizeof(used), "dm=1 dm_mem=%llu", dm->counted);
-	rdmacg_limit_dm(test, &verbs->top, dm->counted - 1);
+	rdmacg_limit_bytes(test, &verbs->top, "dm_mem", dm->counted - 1);
 	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
 	rdmacg_expect_unseen(test, method);
-	rdmacg_limit_dm(test, &verbs->top, dm->counted);
+	rdmacg_limit_bytes(test, &verbs->top, "dm_mem", dm->counted);
 	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
 	rdmacg_expect_left(test, 1, used);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
@@ -452,7 +438,7 @@ static void rdmacg_test_device_memory_of_length_0_is_an_object(struct kunit *tes
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 
-	rdmacg_limit_dm(test, &verbs->left, 0);
+	rdmacg_limit_bytes(test, &verbs->left, "dm_mem", 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_dm(test, 0)), 0);
 	rdmacg_expect_left(test, 1, "dm=1");
 }
@@ -466,7 +452,7 @@ static void rdmacg_test_device_memory_without_end_is_not_counted(struct kunit *t
 
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 		method = rdmacg_dm(test, lengths[i]);
-		rdmacg_limit_dm(test, &verbs->top, RDMACG_NO_LIMIT - 1);
+		rdmacg_limit_bytes(test, &verbs->top, "dm_mem", RDMACG_NO_LIMIT - 1);
 		KUNIT_ASSERT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "%llu", lengths[i]);
 		rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=max");
 		KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);

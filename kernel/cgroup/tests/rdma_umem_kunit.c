@@ -113,12 +113,12 @@ static void rdmacg_test_pages_are_refused_past_the_limit(struct kunit *test)
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_umem *umem;
 
-	rdmacg_limit_mem(test, &verbs->top, 2 * PAGE_SIZE - 1);
+	rdmacg_limit_bytes(test, &verbs->top, "mr_mem", 2 * PAGE_SIZE - 1);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_pin(test, PAGE_SIZE - 1, 2)), -EAGAIN);
 	rdmacg_expect_no_peak(test);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&current->mm->pinned_vm), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
-	rdmacg_limit_mem(test, &verbs->top, 2 * PAGE_SIZE);
+	rdmacg_limit_bytes(test, &verbs->top, "mr_mem", 2 * PAGE_SIZE);
 	umem = rdmacg_pin(test, PAGE_SIZE - 1, 2);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(umem));
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_pin(test, 0, 1)), -EAGAIN);
@@ -145,28 +145,6 @@ static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *
 	rdmacg_expect_pages(test, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&current->mm->pinned_vm), 0);
-}
-
-/*
- * The old and the new memory of an MR that is re-registered are both pinned. Each is uncharged from
- * its own owner.
- */
-static void rdmacg_test_each_umem_has_its_owner(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_umem *old, *new;
-
-	old = rdmacg_pin(test, 0, PAGE_SIZE);
-	verbs->current_cg = &verbs->right;
-	new = rdmacg_pin(test, 0, 2 * PAGE_SIZE);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(old) || IS_ERR(new));
-	rdmacg_expect_pages(test, 1);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->right), 1);
-	ib_umem_release(old);
-	rdmacg_expect_pages(test, 0);
-	KUNIT_EXPECT_STRNEQ(test, rdmacg_used(test, &verbs->right), "");
-	ib_umem_release(new);
-	KUNIT_EXPECT_STREQ(test, rdmacg_used(test, &verbs->right), "");
 }
 
 /*
@@ -207,29 +185,6 @@ static void rdmacg_test_endless_memory_is_refused_under_a_limit(struct kunit *te
 		rdmacg_limit_verb(test, &verbs->top, "kunit0 max");
 	}
 	rdmacg_expect_pages(test, 0);
-}
-
-/*
- * Charges of a neighbour without a limit succeed, even if many endless MRs exist at the same time.
- */
-static void rdmacg_test_endless_memory_refuses_no_neighbour(struct kunit *test)
-{
-	const unsigned int count = 300;
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdma_cgroup *owner;
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		KUNIT_ASSERT_EQ(test, 0, ib_rdmacg_charge_mem(&owner, &verbs->device, 0,
-							      BIT_ULL(i % 2 ? 48 : 56)));
-	rdmacg_expect_pages(test, 0);
-	verbs->current_cg = &verbs->right;
-	KUNIT_EXPECT_EQ(test, 0, ib_rdmacg_charge_mem(&owner, &verbs->device, 0, 1));
-	ib_rdmacg_uncharge_mem(owner, &verbs->device, 0, 1);
-	for (i = 0; i < count; i++)
-		ib_rdmacg_uncharge_mem(&verbs->left, &verbs->device, 0,
-				       BIT_ULL(i % 2 ? 48 : 56));
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
 /* --- dma-bufs --- */
@@ -320,25 +275,11 @@ static struct ib_umem_dmabuf *rdmacg_attach(struct kunit *test, int fd, unsigned
 				  &rdmacg_attach_ops);
 }
 
+/* A dma-buf that fails before or after its charge stays uncharged. */
 static void rdmacg_test_dma_buf_is_charged_in_pages(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = test->priv;
 	struct ib_umem_dmabuf *umem;
-	int answer = 0, fd = rdmacg_buf(test, &answer);
-
-	rdmacg_limit_mem(test, &verbs->top, 2 * PAGE_SIZE);
-	umem = rdmacg_attach(test, fd, PAGE_SIZE - 1, 2);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(umem));
-	rdmacg_expect_pages(test, 2);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_attach(test, fd, 0, 1)), -EAGAIN);
-	ib_umem_release(&umem->umem);
-	rdmacg_expect_pages(test, 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
-}
-
-static void rdmacg_test_dma_buf_that_fails_is_not_charged(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = test->priv;
 	int answer = 0, fd = rdmacg_buf(test, &answer);
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_attach(test, fd, PAGE_SIZE, PAGES * PAGE_SIZE)),
@@ -351,6 +292,13 @@ static void rdmacg_test_dma_buf_that_fails_is_not_charged(struct kunit *test)
 	answer = 0;
 	KUNIT_EXPECT_EQ(test, -EIO,
 			PTR_ERR(ib_umem_dmabuf_get_pinned(&verbs->device, 0, PAGE_SIZE, fd, 0)));
+	rdmacg_expect_pages(test, 0);
+	rdmacg_limit_bytes(test, &verbs->top, "mr_mem", 2 * PAGE_SIZE);
+	umem = rdmacg_attach(test, fd, PAGE_SIZE - 1, 2);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(umem));
+	rdmacg_expect_pages(test, 2);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_attach(test, fd, 0, 1)), -EAGAIN);
+	ib_umem_release(&umem->umem);
 	rdmacg_expect_pages(test, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
@@ -380,29 +328,15 @@ static struct ib_umem_odp *rdmacg_odp(struct kunit *test, unsigned long addr, si
 			       IB_ACCESS_ON_DEMAND | IB_ACCESS_LOCAL_WRITE, &rdmacg_odp_ops);
 }
 
-/* All pages count from the registration on, although the device has none of them yet. */
+/*
+ * All pages count from the registration on, although the device has none of them yet. Memory that
+ * fails before or after its charge stays uncharged.
+ */
 static void rdmacg_test_odp_is_charged_in_pages(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	unsigned long memory = rdmacg_memory(test);
 	struct ib_umem_odp *odp;
-
-	rdmacg_limit_mem(test, &verbs->top, 2 * PAGE_SIZE);
-	odp = rdmacg_odp(test, memory + PAGE_SIZE - 1, 2);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(odp));
-	rdmacg_expect_pages(test, 2);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, 1)), -EAGAIN);
-	/* The limit refuses before the kernel tries to allocate the array of page numbers. */
-	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, ODP_LONGEST)), -EAGAIN);
-	ib_umem_release(&odp->umem);
-	rdmacg_expect_pages(test, 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
-}
-
-static void rdmacg_test_odp_that_fails_is_not_charged(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	unsigned long memory = rdmacg_memory(test);
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, -memory + 1)), -EOVERFLOW);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, 0)), -EINVAL);
@@ -410,6 +344,15 @@ static void rdmacg_test_odp_that_fails_is_not_charged(struct kunit *test)
 	rdmacg_expect_no_peak(test);
 	/* This machine has too little memory for the array, and the umem fails after the charge. */
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, ODP_LONGEST)), -ENOMEM);
+	rdmacg_expect_pages(test, 0);
+	rdmacg_limit_bytes(test, &verbs->top, "mr_mem", 2 * PAGE_SIZE);
+	odp = rdmacg_odp(test, memory + PAGE_SIZE - 1, 2);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(odp));
+	rdmacg_expect_pages(test, 2);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, 1)), -EAGAIN);
+	/* The limit refuses before the kernel tries to allocate the array of page numbers. */
+	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, ODP_LONGEST)), -EAGAIN);
+	ib_umem_release(&odp->umem);
 	rdmacg_expect_pages(test, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
@@ -473,14 +416,10 @@ static struct kunit_case rdmacg_umem_cases[] = {
 	KUNIT_CASE(rdmacg_test_pages_go_back_as_they_were_charged),
 	KUNIT_CASE(rdmacg_test_pages_are_refused_past_the_limit),
 	KUNIT_CASE(rdmacg_test_pages_that_are_not_pinned_are_not_charged),
-	KUNIT_CASE(rdmacg_test_each_umem_has_its_owner),
 	KUNIT_CASE(rdmacg_test_endless_memory_is_refused_under_a_limit),
-	KUNIT_CASE(rdmacg_test_endless_memory_refuses_no_neighbour),
 	KUNIT_CASE(rdmacg_test_dma_buf_is_charged_in_pages),
-	KUNIT_CASE(rdmacg_test_dma_buf_that_fails_is_not_charged),
 #ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
 	KUNIT_CASE(rdmacg_test_odp_is_charged_in_pages),
-	KUNIT_CASE(rdmacg_test_odp_that_fails_is_not_charged),
 	KUNIT_CASE(rdmacg_test_implicit_odp_is_refused_under_a_limit),
 	KUNIT_CASE(rdmacg_test_kept_memory_is_charged_until_the_device_goes),
 #endif

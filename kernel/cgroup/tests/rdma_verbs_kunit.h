@@ -92,11 +92,9 @@ static inline void rdmacg_stop(void *arg)
 static inline struct rdmacg_verbs *rdmacg_start(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = test->priv;
-	int ret;
 
 	KUNIT_ASSERT_EQ(test, ib_device_register_rdmacg(&verbs->device), 0);
-	ret = kunit_add_action_or_reset(test, rdmacg_stop, verbs);
-	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rdmacg_stop, verbs), 0);
 	return verbs;
 }
 
@@ -154,7 +152,6 @@ static inline struct ib_uobject *rdmacg_uobject(struct kunit *test, u32 id)
 	struct rdmacg_verbs *verbs = test->priv;
 	struct uverbs_api_object *object = kunit_kzalloc(test, sizeof(*object), GFP_KERNEL);
 	struct ib_uobject *uobj = kunit_kzalloc(test, sizeof(*uobj), GFP_KERNEL);
-	int ret;
 
 	KUNIT_ASSERT_NOT_NULL(test, verbs->device.cg_device.desc);
 	KUNIT_ASSERT_NOT_NULL(test, object);
@@ -162,8 +159,7 @@ static inline struct ib_uobject *rdmacg_uobject(struct kunit *test, u32 id)
 	object->id = id;
 	uobj->uapi_object = object;
 	uobj->context = &verbs->ucontext;
-	ret = kunit_add_action_or_reset(test, rdmacg_uncharge_uobject, uobj);
-	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rdmacg_uncharge_uobject, uobj), 0);
 	return uobj;
 }
 
@@ -172,11 +168,13 @@ static inline void rdmacg_limit_verb(struct kunit *test, struct rdma_cgroup *cg,
 	KUNIT_ASSERT_EQ(test, rdmacg_test_set_max(cg, RDMACG_CLASS_VERB, text), 0);
 }
 
-static inline void rdmacg_limit_mem(struct kunit *test, struct rdma_cgroup *cg, u64 limit)
+/* Limit a key by a number of bytes. */
+static inline void rdmacg_limit_bytes(struct kunit *test, struct rdma_cgroup *cg, const char *key,
+				      u64 limit)
 {
 	char line[64];
 
-	scnprintf(line, sizeof(line), "kunit0 mr_mem=%llu", limit);
+	scnprintf(line, sizeof(line), "kunit0 %s=%llu", key, limit);
 	rdmacg_limit_verb(test, cg, line);
 }
 
