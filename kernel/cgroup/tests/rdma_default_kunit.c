@@ -100,26 +100,102 @@ static char *rdmacg_max_of(struct rdma_cgroup *cg)
 	return rdmacg_max_of_class(cg, RDMACG_CLASS_HCA);
 }
 
-static void rdmacg_test_default_limits_each_device(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
+/*
+ * Writes of rdma.default and rdma.max, which begins with the name of a device, and the text of both
+ * files and the room for objects on kunit0 and kunit1 after the writes.
+ */
+struct rdmacg_write_case {
+	const char *name;
+	const char *writes[5];
+	const char *files;
+	unsigned int room0, room1;
+	/* The pools are kept by their peaks, or do not exist because only defaults apply. */
+	bool had_usage, has_no_pools;
+};
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
+static const struct rdmacg_write_case rdmacg_write_cases[] = {
+	{
+		"the last value of a key is the default",
+		{ "hca_object=1 hca_handle=3 hca_object=2" },
+		"hca_handle=3 hca_object=2\n"
+		"kunit0 hca_handle=3 hca_object=2\nkunit1 hca_handle=3 hca_object=2\n",
+		.room0 = 2, .room1 = 2, .has_no_pools = true,
+	}, {
+		"a device's limit beats the default",
+		{ "kunit0 hca_object=5", "hca_object=2", "kunit1 hca_object=6", "hca_object=3" },
+		"hca_object=3\n"
+		"kunit0 hca_handle=max hca_object=5\nkunit1 hca_handle=max hca_object=6\n",
+		.room0 = 5, .room1 = 6,
+	}, {
+		"a device's max stays beside a default",
+		{ "hca_object=2", "kunit0 max", "hca_object=1 hca_handle=1" },
+		"hca_handle=1 hca_object=1\n"
+		"kunit0 hca_handle=1 hca_object=max\nkunit1 hca_handle=1 hca_object=1\n",
+		.room0 = 9, .room1 = 1,
+	}, {
+		"a device gets the default back",
+		{ "hca_object=2", "kunit0 max\nkunit1 hca_object=7\n",
+		  "kunit0 default\nkunit1 default\n" },
+		"hca_object=2\n"
+		"kunit0 hca_handle=max hca_object=2\nkunit1 hca_handle=max hca_object=2\n",
+		.room0 = 2, .room1 = 2, .has_no_pools = true,
+	}, {
+		"max without a default keeps nothing",
+		{ "kunit0 max", "kunit1 default", "hca_object=2" },
+		"hca_object=2\n"
+		"kunit0 hca_handle=max hca_object=2\nkunit1 hca_handle=max hca_object=2\n",
+		.room0 = 2, .room1 = 2, .has_no_pools = true,
+	}, {
+		"the end of another default leaves a device's max",
+		{ "hca_object=2 hca_handle=3", "kunit0 max", "hca_handle=max" },
+		"hca_object=2\n"
+		"kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=2\n",
+		.room0 = 9, .room1 = 2,
+	}, {
+		"a default reaches a device that was exempt from an earlier one",
+		{ "hca_object=2 hca_handle=3", "kunit0 max", "hca_handle=max", "hca_object=max",
+		  "hca_object=4" },
+		"hca_object=4\n"
+		"kunit0 hca_handle=max hca_object=4\nkunit1 hca_handle=max hca_object=4\n",
+		.room0 = 4, .room1 = 4, .has_no_pools = true,
+	}, {
+		"the default max forgets a device's max",
+		{ "hca_object=2", "kunit0 max", "kunit1 hca_object=6", "max", "hca_object=2" },
+		"hca_object=2\n"
+		"kunit0 hca_handle=max hca_object=2\nkunit1 hca_handle=max hca_object=6\n",
+		.room0 = 2, .room1 = 6, .had_usage = true,
+	}, {
+		/* hca_handle has no default at the time of the max, which has no meaning for it. */
+		"a device's max is of keys with a default",
+		{ "hca_object=2", "kunit0 max", "hca_handle=3" },
+		"hca_handle=3 hca_object=2\n"
+		"kunit0 hca_handle=3 hca_object=max\nkunit1 hca_handle=3 hca_object=2\n",
+		.room0 = 9, .room1 = 2,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rdmacg_write, rdmacg_write_cases, name);
+
+static void rdmacg_test_default_holds_beside_limits_of_devices(struct kunit *test)
+{
+	const struct rdmacg_write_case *param = test->param_value;
+	struct rdmacg_tree *t = test->priv;
+	unsigned int i;
+	int ret;
+
+	if (param->had_usage)
+		KUNIT_ASSERT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
+	for (i = 0; i < ARRAY_SIZE(param->writes) && param->writes[i]; i++) {
+		ret = strncmp(param->writes[i], "kunit", 5) ?
+		      rdmacg_test_set_default(&t->leaf, param->writes[i]) :
+		      rdmacg_test_limit(&t->leaf, param->writes[i]);
+		KUNIT_ASSERT_EQ_MSG(test, ret, 0, "%s", param->writes[i]);
+	}
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf), param->files);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_has_pools(&t->leaf), !param->has_no_pools);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), param->room0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), param->room1);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 9);
-}
-
-static void rdmacg_test_default_limits_a_device_that_comes_later(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=0"), 0);
-	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
-	rdmacg_unregister_device(&t->dev2);
-	rdmacg_test_register(test, &t->dev2, "kunit2", 103);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
 }
 
 static void rdmacg_test_default_of_an_ancestor_binds(struct kunit *test)
@@ -150,149 +226,6 @@ static void rdmacg_test_default_reaches_pools_that_exist(struct kunit *test)
 	rdmacg_uncharge_object(&t->leaf, &t->dev0);
 }
 
-static void rdmacg_test_own_limit_beats_the_default(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=5"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 hca_object=6"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 5);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=3"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "hca_object=3\n"
-			   "kunit0 hca_handle=max hca_object=5\nkunit1 hca_handle=max hca_object=6\n");
-}
-
-static void rdmacg_test_max_of_a_device_stays_beside_a_default(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=1 hca_handle=1"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "hca_handle=1 hca_object=1\n"
-			   "kunit0 hca_handle=1 hca_object=max\nkunit1 hca_handle=1 hca_object=1\n");
-}
-
-static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\nkunit1 hca_object=7\n"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default\nkunit1 default\n"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "hca_object=2\n"
-			   "kunit0 hca_handle=max hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
-	/* A default does not need a pool. */
-	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
-}
-
-static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 default"), 0);
-	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
-}
-
-/*
- * A new default also applies to a device that was exempt from an earlier default, which was
- * removed.
- */
-static void rdmacg_test_later_default_reaches_an_exempt_device(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2 hca_handle=3"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\n"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev1), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_handle=max"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "hca_object=2\n"
-			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=2\n");
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=max"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "kunit0 hca_handle=max hca_object=max\n"
-			   "kunit1 hca_handle=max hca_object=max\n");
-	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, t->dev0.key));
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=4"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 4);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 3);
-	rdmacg_uncharge_object(&t->leaf, &t->dev1);
-}
-
-/*
- * "max" as a default also removes a device's own "max", even if the device's pool remains because
- * of its peak. So the next default applies to the device.
- */
-static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 hca_object=6"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "max"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
-}
-
-/*
- * Restore the defaults, then the max file. Each value of the max file becomes a limit of the
- * device itself.
- */
-static void rdmacg_test_default_restored(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-	char *saved;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
-	saved = rdmacg_test_show(test, &t->leaf, RDMACG_CLASS_HCA, RDMACG_FILE_MAX);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->idle,
-						      rdmacg_test_show_default(test, &t->leaf)), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, saved), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->idle), rdmacg_max_of(&t->leaf));
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->idle, "hca_object=5"), 0);
-	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 9);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev1), 2);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev2), 5);
-}
-
-/* A device's "max" is removed with the default of its key, not with the default of another key. */
-static void rdmacg_test_own_max_ends_with_the_default_of_its_key(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	/* hca_handle has no default, so a "max" has no meaning for it. */
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_handle=3"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "hca_handle=3 hca_object=2\n"
-			   "kunit0 hca_handle=3 hca_object=max\nkunit1 hca_handle=3 hca_object=2\n");
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=max"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=4"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "hca_handle=3 hca_object=4\n"
-			   "kunit0 hca_handle=3 hca_object=4\nkunit1 hca_handle=3 hca_object=4\n");
-	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
-}
-
 /* Each key of a class is valid as a default, even if no device has it. */
 static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
 {
@@ -309,17 +242,6 @@ static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "max"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "");
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(t->leaf.defaults));
-}
-
-static void rdmacg_test_last_value_of_a_key_is_the_default(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf,
-						      "hca_object=1 hca_handle=3 hca_object=2"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf),
-			   "hca_handle=3 hca_object=2\n");
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 }
 
 static const struct rdmacg_bad_default {
@@ -599,20 +521,11 @@ static void rdmacg_test_long_line_lets_other_tasks_run(struct kunit *test)
 }
 
 static struct kunit_case rdmacg_default_cases[] = {
-	KUNIT_CASE(rdmacg_test_default_limits_each_device),
-	KUNIT_CASE(rdmacg_test_default_limits_a_device_that_comes_later),
+	KUNIT_CASE_PARAM(rdmacg_test_default_holds_beside_limits_of_devices,
+			 rdmacg_write_gen_params),
 	KUNIT_CASE(rdmacg_test_default_of_an_ancestor_binds),
 	KUNIT_CASE(rdmacg_test_default_reaches_pools_that_exist),
-	KUNIT_CASE(rdmacg_test_own_limit_beats_the_default),
-	KUNIT_CASE(rdmacg_test_max_of_a_device_stays_beside_a_default),
-	KUNIT_CASE(rdmacg_test_device_gets_the_default_back),
-	KUNIT_CASE(rdmacg_test_max_without_a_default_keeps_nothing),
-	KUNIT_CASE(rdmacg_test_later_default_reaches_an_exempt_device),
-	KUNIT_CASE(rdmacg_test_default_max_forgets_max_of_a_device),
-	KUNIT_CASE(rdmacg_test_default_restored),
-	KUNIT_CASE(rdmacg_test_own_max_ends_with_the_default_of_its_key),
 	KUNIT_CASE(rdmacg_test_defaults_of_all_classes_in_one_line),
-	KUNIT_CASE(rdmacg_test_last_value_of_a_key_is_the_default),
 	KUNIT_CASE_PARAM(rdmacg_test_bad_default_changes_nothing, rdmacg_bad_default_gen_params),
 	KUNIT_CASE(rdmacg_test_default_of_the_hw_class),
 	KUNIT_CASE(rdmacg_test_default_takes_64_keys_of_the_hw_class),
