@@ -66,15 +66,10 @@ static const struct rdmacg_resource rdmacg_stress_resources[RDMACG_TEST_SLOTS] =
 struct rdmacg_stress {
 	struct rdma_cgroup root;
 	struct rdma_cgroup cg[RDMACG_CGROUPS];
-	struct rdmacg_device dev[RDMACG_DEVICES];
-	char names[RDMACG_DEVICES][16];
+	/* The pools of the last device stay idle. */
+	struct rdmacg_device dev[RDMACG_DEVICES + 1];
+	char names[RDMACG_DEVICES + 1][16];
 	bool stop;
-};
-
-/* The expected counters of a thread's own slot in one cgroup on one device. */
-struct rdmacg_model {
-	struct rdmacg_slot slot;
-	struct rdmacg_counts events;
 };
 
 /* A charge that its thread has not uncharged yet. */
@@ -89,7 +84,8 @@ struct rdmacg_thread {
 	struct completion done;
 	struct rnd_state rnd;
 	unsigned int number;
-	struct rdmacg_model model[RDMACG_DEVICES][RDMACG_CGROUPS];
+	/* The expected counters of the thread's own slot. */
+	struct rdmacg_slot model[RDMACG_DEVICES][RDMACG_CGROUPS];
 	struct rdmacg_held held[RDMACG_HELD];
 	unsigned int nr_held;
 	/* Refusals of the contested resource. */
@@ -129,26 +125,15 @@ static u32 rdmacg_random(struct rdmacg_thread *t, u32 below)
 static bool rdmacg_model_try_charge(struct rdmacg_thread *t, unsigned int dev,
 				    unsigned int cg, u64 amount)
 {
-	struct rdmacg_model *model = t->model[dev];
-	int level, limiter = -1;
+	struct rdmacg_slot *slots = t->model[dev];
+	int level;
 
-	for (level = cg; level >= 0 && limiter < 0; level = rdmacg_parents[level])
-		if (model[level].slot.usage + amount > model[level].slot.max)
-			limiter = level;
-	if (limiter >= 0) {
-		model[cg].events.local_alloc_fail++;
-		model[limiter].events.local_max++;
-		for (level = cg; level >= 0; level = rdmacg_parents[level])
-			model[level].events.alloc_fail++;
-		for (level = limiter; level >= 0; level = rdmacg_parents[level])
-			model[level].events.max++;
-		return false;
-	}
+	for (level = cg; level >= 0; level = rdmacg_parents[level])
+		if (slots[level].usage + amount > slots[level].max)
+			return false;
 	for (level = cg; level >= 0; level = rdmacg_parents[level]) {
-		struct rdmacg_slot *slot = &model[level].slot;
-
-		slot->usage += amount;
-		slot->peak = max(slot->peak, slot->usage);
+		slots[level].usage += amount;
+		slots[level].peak = max(slots[level].peak, slots[level].usage);
 	}
 	return true;
 }
@@ -159,7 +144,7 @@ static void rdmacg_model_uncharge(struct rdmacg_thread *t, unsigned int dev,
 	int level;
 
 	for (level = cg; level >= 0; level = rdmacg_parents[level])
-		t->model[dev][level].slot.usage -= amount;
+		t->model[dev][level].usage -= amount;
 }
 
 static void rdmacg_step_charge(struct rdmacg_thread *t)
@@ -266,39 +251,50 @@ static void rdmacg_step_limit(struct rdmacg_thread *t)
 		rdmacg_wrong(t, "a write returned %d", ret);
 	if (bad)
 		return;
-	t->model[0][cg].slot.max = max;
-	t->model[1][cg].slot.max = max;
+	t->model[0][cg].max = max;
+	t->model[1][cg].max = max;
 }
 
 static void rdmacg_step_compare(struct rdmacg_thread *t)
 {
-	static const struct rdmacg_counts none;
-	const struct rdmacg_slot unused = { .max = RDMACG_NO_LIMIT };
 	unsigned int dev = rdmacg_random(t, RDMACG_DEVICES);
 	unsigned int cg = rdmacg_random(t, RDMACG_CGROUPS);
-	struct rdmacg_stress *s = t->stress;
-	const struct rdmacg_model *want = &t->model[dev][cg];
-	const struct rdmacg_counts *events = NULL;
-	const struct rdmacg_slot *slot = &unused;
+	const struct rdmacg_slot *want = &t->model[dev][cg];
+	struct rdmacg_slot slot = { .max = RDMACG_NO_LIMIT };
 	const struct rdmacg_pool *pool;
 
 	rcu_read_lock();
-	pool = rdmacg_pool_find_rcu(&s->cg[cg], s->dev[dev].key);
-	if (pool) {
-		slot = &pool->slots[t->number];
-		events = rcu_dereference(pool->events);
-	}
-	events = events ? &events[t->number] : &none;
-	if (memcmp(slot, &want->slot, sizeof(*slot)))
-		rdmacg_wrong(t, "cg%u has %llu of %llu, peak %llu; wanted %llu of %llu, peak %llu",
-			     cg, slot->usage, slot->max, slot->peak,
-			     want->slot.usage, want->slot.max, want->slot.peak);
-	if (memcmp(events, &want->events, sizeof(*events)))
-		rdmacg_wrong(t, "cg%u has events %llu %llu %llu %llu; wanted %llu %llu %llu %llu",
-			     cg, events->max, events->alloc_fail, events->local_max,
-			     events->local_alloc_fail, want->events.max, want->events.alloc_fail,
-			     want->events.local_max, want->events.local_alloc_fail);
+	pool = rdmacg_pool_find_rcu(&t->stress->cg[cg], t->stress->dev[dev].key);
+	if (pool)
+		slot = pool->slots[t->number];
 	rcu_read_unlock();
+	if (memcmp(&slot, want, sizeof(slot)))
+		rdmacg_wrong(t, "cg%u has %llu of %llu, peak %llu; wanted %llu of %llu, peak %llu",
+			     cg, slot.usage, slot.max, slot.peak,
+			     want->usage, want->max, want->peak);
+}
+
+/*
+ * Set and remove a limit, or charge and uncharge an endless amount, which leaves no usage. Each
+ * thread creates missing pools and gives back idle pools, sometimes after another thread has found
+ * the pool. No write and no charge may fail.
+ */
+static void rdmacg_step_idle(struct rdmacg_thread *t)
+{
+	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = RDMACG_ENDLESS };
+	struct rdmacg_device *device = &t->stress->dev[RDMACG_DEVICES];
+	struct rdma_cgroup *cg = &t->stress->cg[2];
+	struct rdmacg_refusal refusal;
+
+	if (rdmacg_random(t, 2)) {
+		if (rdmacg_test_set_max(cg, RDMACG_CLASS_HCA, "stress2 own0=100") ||
+		    rdmacg_test_set_max(cg, RDMACG_CLASS_HCA, "stress2 max"))
+			rdmacg_wrong(t, "a write fails");
+	} else if (rdmacg_test_charge(cg, device, &charge, 1, &refusal)) {
+		rdmacg_wrong(t, "an endless charge fails");
+	} else {
+		rdmacg_test_uncharge(cg, device, &charge, 1);
+	}
 }
 
 /* Register, use, rename and unregister a device that only this thread charges. */
@@ -337,7 +333,9 @@ static int rdmacg_stress_worker(void *data)
 	for (step = 0; step < RDMACG_STEPS && !t->wrong[0]; step++) {
 		u32 choice = rdmacg_random(t, 100);
 
-		if (choice < 40)
+		if (choice < 5)
+			rdmacg_step_idle(t);
+		else if (choice < 40)
 			rdmacg_step_charge(t);
 		else if (choice < 50)
 			rdmacg_step_contend(t);
@@ -426,7 +424,7 @@ static void rdmacg_stress_start(struct kunit *test, struct rdmacg_stress *s)
 	for (i = 0; i < RDMACG_CGROUPS; i++)
 		rdmacg_test_init_cgroup(&s->cg[i], rdmacg_parents[i] < 0 ? &s->root :
 					&s->cg[rdmacg_parents[i]]);
-	for (i = 0; i < RDMACG_DEVICES; i++) {
+	for (i = 0; i <= RDMACG_DEVICES; i++) {
 		snprintf(s->names[i], sizeof(s->names[i]), "stress%u", i);
 		KUNIT_ASSERT_EQ(test, rdmacg_stress_register(&s->dev[i], s->names[i],
 							     RDMACG_TEST_INDEX), 0);
@@ -448,7 +446,7 @@ static void rdmacg_thread_start(struct rdmacg_thread *t, struct rdmacg_stress *s
 	prandom_seed_state(&t->rnd, seed);
 	for (dev = 0; dev < RDMACG_DEVICES; dev++)
 		for (cg = 0; cg < RDMACG_CGROUPS; cg++)
-			t->model[dev][cg].slot.max = RDMACG_NO_LIMIT;
+			t->model[dev][cg].max = RDMACG_NO_LIMIT;
 	task = kthread_run(run, t, "rdmacg_stress/%u", number);
 	if (IS_ERR(task)) {
 		rdmacg_wrong(t, "cannot start: %ld", PTR_ERR(task));
@@ -481,7 +479,7 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 				KUNIT_EXPECT_EQ(test, slots[i].usage, 0);
 			for (i = 0; i < RDMACG_THREADS; i++)
 				KUNIT_EXPECT_EQ(test, slots[i].peak,
-						threads[i].model[dev][cg].slot.peak);
+						threads[i].model[dev][cg].peak);
 			KUNIT_EXPECT_LE(test, slots[RDMACG_CONTESTED].peak, RDMACG_CONTESTED_MAX);
 			if (!dev && !cg)
 				peak = slots[RDMACG_CONTESTED].peak;
@@ -500,11 +498,11 @@ static void rdmacg_stress_end(struct kunit *test, struct rdmacg_stress *s, bool 
 {
 	int i;
 
-	for (i = 0; i < RDMACG_DEVICES && devices_first; i++)
+	for (i = 0; i <= RDMACG_DEVICES && devices_first; i++)
 		rdmacg_unregister_device(&s->dev[i]);
 	for (i = RDMACG_CGROUPS - 1; i >= 0; i--)
 		rdmacg_pools_free(&s->cg[i]);
-	for (i = 0; i < RDMACG_DEVICES && !devices_first; i++) {
+	for (i = 0; i <= RDMACG_DEVICES && !devices_first; i++) {
 		KUNIT_EXPECT_TRUE(test, list_empty(&s->dev[i].desc->domains));
 		rdmacg_unregister_device(&s->dev[i]);
 	}
@@ -544,65 +542,6 @@ static void rdmacg_test_stress(struct kunit *test)
 		for (i = 0; i <= RDMACG_THREADS; i++)
 			KUNIT_EXPECT_STREQ(test, threads[i].wrong, "");
 	}
-}
-
-static int rdmacg_limit_writer(void *data)
-{
-	struct rdmacg_thread *t = data;
-	struct rdmacg_stress *s = t->stress;
-
-	while (!READ_ONCE(s->stop)) {
-		if (rdmacg_test_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 own0=100") ||
-		    rdmacg_test_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 max"))
-			rdmacg_wrong(t, "a write fails");
-		cond_resched();
-	}
-	complete(&t->done);
-	return 0;
-}
-
-/*
- * One thread sets and removes a limit. Another thread charges and uncharges an endless amount,
- * which leaves no usage. Each thread creates missing pools and gives back idle pools, sometimes
- * after the other thread has found the pool. No write and no charge may fail.
- */
-static void rdmacg_test_give_back_and_charge(struct kunit *test)
-{
-	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = RDMACG_ENDLESS };
-	struct rdmacg_refusal refusal;
-	struct rdmacg_thread *writer;
-	u64 seed = rdmacg_seed ?: get_random_u32();
-	int i, pauses, failed = 0;
-	struct rdmacg_stress *s;
-	struct rnd_state rnd;
-
-	kunit_info(test, "seed %llu\n", seed);
-	prandom_seed_state(&rnd, seed);
-	s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
-	writer = kunit_kzalloc(test, sizeof(*writer), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, s);
-	KUNIT_ASSERT_NOT_NULL(test, writer);
-	rdmacg_stress_start(test, s);
-	rdmacg_thread_start(writer, s, 0, 0, rdmacg_limit_writer);
-	for (i = 0; i < 6000; i++) {
-		/*
-		 * The pauses differ, so that the charge happens at different steps of the other
-		 * thread.
-		 */
-		for (pauses = prandom_u32_state(&rnd) % 300; pauses; pauses--)
-			cpu_relax();
-		if (rdmacg_test_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
-			failed++;
-			continue;
-		}
-		rdmacg_test_uncharge(&s->cg[2], &s->dev[0], &charge, 1);
-		cond_resched();
-	}
-	WRITE_ONCE(s->stop, true);
-	wait_for_completion(&writer->done);
-	KUNIT_EXPECT_EQ(test, failed, 0);
-	KUNIT_EXPECT_STREQ(test, writer->wrong, "");
-	rdmacg_stress_end(test, s, false);
 }
 
 #define RDMACG_CHAIN		48
@@ -739,7 +678,6 @@ static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 }
 
 static struct kunit_case rdmacg_concurrent_cases[] = {
-	KUNIT_CASE_SLOW(rdmacg_test_give_back_and_charge),
 	KUNIT_CASE_SLOW(rdmacg_test_stress),
 	KUNIT_CASE(rdmacg_test_readers_see_parents_first),
 	{}
