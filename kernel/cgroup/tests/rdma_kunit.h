@@ -67,8 +67,7 @@ static inline void rdmacg_test_create_cgroup(struct kunit *test, struct rdma_cgr
 	ret = percpu_ref_init(&cg->state.css.refcnt, rdmacg_test_release_css,
 			      PERCPU_REF_INIT_ATOMIC, GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, ret, 0);
-	ret = kunit_add_action_or_reset(test, rdmacg_test_free_cgroup, cg);
-	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rdmacg_test_free_cgroup, cg), 0);
 }
 
 static inline void rdmacg_test_unregister(void *arg)
@@ -86,13 +85,10 @@ static inline void rdmacg_test_register_tables(struct kunit *test,
 					       struct rdmacg_table *tables,
 					       unsigned int count)
 {
-	int ret;
-
 	/* Wait until the keys of removed devices are free, because files list devices by key. */
 	rcu_barrier();
 	KUNIT_ASSERT_EQ(test, rdmacg_register_tables(device, tables, count), 0);
-	ret = kunit_add_action_or_reset(test, rdmacg_test_unregister, device);
-	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rdmacg_test_unregister, device), 0);
 }
 
 /* Register a device with the hca class in slots 0 and 1. */
@@ -123,11 +119,9 @@ static inline void rdmacg_test_put_desc(void *arg)
 static inline struct rdmacg_desc *rdmacg_test_get_desc(struct kunit *test, const char *name)
 {
 	struct rdmacg_desc *desc = rdmacg_desc_get(name, NULL);
-	int ret;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(desc));
-	ret = kunit_add_action_or_reset(test, rdmacg_test_put_desc, desc);
-	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rdmacg_test_put_desc, desc), 0);
 	return desc;
 }
 
