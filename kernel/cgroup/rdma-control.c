@@ -307,7 +307,10 @@ static void rdmacg_run(struct rdmacg_control *home)
 	}
 }
 
-/* hrtimer_cancel() waits for this function, so the waiter's stack is valid. */
+/*
+ * The waiter is on the stack of its process. Before the process returns, it
+ * calls hrtimer_cancel(), which waits until this function has ended.
+ */
 static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 {
 	rdmacg_run(container_of(timer, struct rdmacg_waiter, timer)->home);

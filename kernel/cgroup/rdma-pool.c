@@ -527,9 +527,9 @@ void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 
 /*
  * Create the missing pools of the cgroup and its ancestors, and pin the
- * cgroup's pool. Begin below the lowest pool that exists. Each pool is pinned
- * until it has a child, so no other task gives it back meanwhile, and no step
- * is repeated.
+ * cgroup's pool. Begin below the lowest pool that exists. Each pool stays pinned
+ * until the pool below it exists, so no other task frees it meanwhile, and no
+ * pool is created twice.
  */
 static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {

@@ -15,7 +15,7 @@ struct cgroup_subsys_state *rdmacg_kunit_get_root(void)
 	return rdmacg_root;
 }
 
-/* No suite writes to a file, and no cgroup of theirs has files. */
+/* The suites write to no file, so the next two functions are never called. */
 void kernfs_break_active_protection(struct kernfs_node *kn)
 {
 	WARN_ON(1);
@@ -26,6 +26,7 @@ void kernfs_unbreak_active_protection(struct kernfs_node *kn)
 	WARN_ON(1);
 }
 
+/* The cgroups of the suites have no files to notify. */
 void cgroup_file_notify(struct cgroup_file *cfile)
 {
 	WARN_ON(cfile->kn);

@@ -74,8 +74,8 @@ static void rdmacg_test_last_of_64_slots_works_like_the_first(struct kunit *test
 }
 
 /*
- * A device without the refused table has the resources of the earlier tables, and of later tables
- * that fit.
+ * A table that does not fit is refused as a whole. The device gets the resources of all tables that
+ * fit, also of later ones.
  */
 static void rdmacg_test_table_past_64_slots_is_refused_whole(struct kunit *test)
 {

@@ -61,7 +61,7 @@ static const struct command main_programs[] = {
 
 int main(int argc, char **argv)
 {
-	/* The configuration of a runtime chooses argv[0], so use the path of the program. */
+	/* A container runtime may set any argv[0], so take the program's name from its path. */
 	const char *name = basename((const char *)getauxval(AT_EXECFN));
 	const struct command *program = main_programs;
 	int status;

@@ -17,8 +17,8 @@
 #define RDMACG_WAITERS 1000
 
 /*
- * The timeout of a test in seconds. In a debug kernel on a busy machine, it takes minutes until
- * RDMACG_WAITERS threads wait, and minutes until they have ended.
+ * The timeout of a test in seconds. In a debug kernel on a busy machine, it takes minutes until all
+ * RDMACG_WAITERS threads wait, and minutes more until all have ended.
  */
 #define RDMACG_TIMEOUT 600
 
@@ -175,8 +175,8 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 }
 
 /*
- * All commands together are never faster than the rate and its burst. A round may be faster,
- * because it makes up for a delay before it. In at least one round, the commands are at most two
+ * All commands together are never faster than the rate and its burst. A single round may be faster,
+ * because the rate makes up for an earlier delay. In at least one round, the commands are at most two
  * percent slower than the rate. The machine may be busy in the other rounds.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
