@@ -8,7 +8,7 @@
  * charge happen at one instant, under the lock of one domain.
  *
  * Readers of pools take no lock. They find pools under RCU. On 64-bit kernels,
- * each value that they read was true at some moment of the read.
+ * each value that a reader gets was the pool's at some moment of the read.
  *
  * A page_counter for each slot would need no lock, but it adds an amount before
  * it checks the limit. So readers would see usage above the limit, and a charge

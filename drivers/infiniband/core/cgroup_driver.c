@@ -55,7 +55,7 @@ int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device
 EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_hw);
 
 /**
- * ib_rdmacg_uncharge_hw() - return the charge for a resource of a driver
+ * ib_rdmacg_uncharge_hw() - give back the charge for a resource of a driver
  * @owner: the owner from ib_rdmacg_try_charge_hw(), perhaps NULL
  * @device: the same device, still registered
  * @resource: the same resource

@@ -112,7 +112,7 @@ int ib_rdmacg_charge_umem(struct ib_umem *umem)
 }
 
 /**
- * ib_rdmacg_uncharge_umem() - return the charge of a umem
+ * ib_rdmacg_uncharge_umem() - give back the charge of a umem
  * @umem: a umem whose memory the device no longer accesses. It may have no
  *	charge, for example if it is a child of an implicit umem
  *

@@ -106,7 +106,7 @@ struct number_text {
 
 /* Parse decimal digits of a number of at most 64 bits. */
 bool number_parse(const char *text, size_t length, uint64_t *value);
-/* Parse a number as people write it: "12", or also "1.5G" if @bytes. */
+/* Parse a number that a person typed, such as "12". With @bytes, accept units, as in "1.5G". */
 bool number_parse_human(const char *text, bool bytes, uint64_t *value);
 /* Parse a number with at most 3 decimals: "12.5" becomes 12500. */
 bool number_parse_thousandths(const char *text, size_t length, uint64_t *value);

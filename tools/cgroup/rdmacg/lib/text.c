@@ -91,7 +91,7 @@ char *text_escape(const char *raw)
 	return text_filter(raw, true, !text_is_utf8);
 }
 
-/* The length of the next character, and in *@columns the number of its columns. */
+/* Returns the bytes of the next character, and sets *@columns to its width on the screen. */
 static size_t text_step(const char *text, size_t *columns)
 {
 	uint32_t character;

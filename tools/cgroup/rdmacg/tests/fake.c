@@ -355,7 +355,7 @@ int unlinkat(int fd, const char *name, int flags)
 /* RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_MAX, which the header of Debian 12 lacks. */
 #define FAKE_SUMMARY_MAX	118
 
-/* The command that was sent, and the index of its device. */
+/* The operation of the last netlink request, and the index of the device in it. */
 static uint32_t fake_command, fake_index;
 
 struct mnl_socket *mnl_socket_open(int bus)

@@ -99,8 +99,8 @@ static const struct rdmacg_step control_limit_step = {
 };
 
 /*
- * Set a limit of one place in flight. A command that fails to give its place back would then block
- * all later commands.
+ * Set a limit of one place in flight. If a command kept its place after its end, all later commands
+ * would wait for ever.
  */
 static int limit_commands(struct rdmacg_env *env)
 {

@@ -315,7 +315,7 @@ TEST_F(test_rdmacg_object, refusal_is_an_event_of_the_type)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_object.alloc_fail"));
 }
 
-/* The argument of rdmacg_sweep(), to create and destroy one object of the variant's type. */
+/* What rdmacg_sweep() passes to rdmacg_make() and rdmacg_unmake(), for one object of the type. */
 struct rdmacg_maker {
 	void *(*create)(struct rdmacg_env *env);
 	int (*destroy)(void *object);
