@@ -4,37 +4,26 @@ import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 ROOT = "/sys/fs/cgroup"
-
-
-def write(name, text, folder=None):
-    fd = os.open(name, os.O_WRONLY, dir_fd=folder)
-    try:
-        os.write(fd, text.encode())
-    finally:
-        os.close(fd)
-
-
 os.chdir(ROOT)
 for level in range(1, 5001):
-    write("cgroup.subtree_control", "+rdma")
+    Path("cgroup.subtree_control").write_text("+rdma")
     os.mkdir("d")
     os.chdir("d")
     if level == 64:
-        top = os.open(".", os.O_RDONLY)
-write("rdma.verb.max", "rxe0 qp=2", top)
-with open("rdma.verb.max", encoding="ascii") as file:
-    assert " qp=2 " in file.read()
+        Path("rdma.verb.max").write_text("rxe0 qp=2")
+assert " qp=2 " in Path("rdma.verb.max").read_text()
 try:
-    write("rdma.verb.max", "rxe0 qp=1")
+    Path("rdma.verb.max").write_text("rxe0 qp=1")
     sys.exit("the last cgroup takes a limit")
 except OSError as error:
     assert error.errno == errno.EOPNOTSUPP, error
-write("cgroup.procs", "0")
+Path("cgroup.procs").write_text("0")
 said = subprocess.run([sys.argv[1], "rxe0", "3"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False).stdout
 assert b"QP 3 refused" in said, said
-write(ROOT + "/cgroup.procs", "0")
+Path(ROOT, "cgroup.procs").write_text("0")
 for level in range(5000):
     os.chdir("..")
     os.rmdir("d")
