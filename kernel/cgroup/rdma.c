@@ -93,10 +93,9 @@ static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_dev
 				       bool is_forced)
 {
 	/* The members other than @is_ignored are valid only after -EAGAIN. */
-	struct rdmacg_refusal refusal;
+	struct rdmacg_refusal refusal = { .is_ignored = is_forced };
 	int ret;
 
-	refusal.is_ignored = is_forced;
 	ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
 	if (ret == -EAGAIN) {
 		rdmacg_notify_refusal(cg, device, &refusal);
@@ -275,12 +274,11 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		   const struct rdmacg_amount *set, unsigned int count)
 {
-	struct mem_cgroup *memcg;
+	/* The memory cgroup of a dying process may stay full for ever. */
+	struct mem_cgroup *memcg = set_active_memcg(root_mem_cgroup);
 	int ret;
 
 	__might_sleep(__FILE__, __LINE__);
-	/* The memory cgroup of a dying process may stay full for ever. */
-	memcg = set_active_memcg(root_mem_cgroup);
 	while ((ret = rdmacg_charge_slow(cg, device, set, count, true)) == -ENOMEM)
 		schedule_timeout_uninterruptible(1);
 	set_active_memcg(memcg);
@@ -622,9 +620,8 @@ static bool rdmacg_file_shows(enum rdmacg_file file, enum rdmacg_class class,
 			      const struct rdmacg_resource *resource)
 {
 	/* The control class has no capacity. */
-	if (file == RDMACG_FILE_CAPACITY)
-		return resource->class != RDMACG_CLASS_CONTROL;
-	return resource->class == class;
+	return file == RDMACG_FILE_CAPACITY ? resource->class != RDMACG_CLASS_CONTROL :
+	       resource->class == class;
 }
 
 /*
@@ -711,12 +708,12 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 		    .max_write_len = RDMACG_MAX_WRITE)
 
 /*
- * @_notified is the array of struct rdmacg_event_files whose files notify their
- * readers.
+ * @_notified is the member of struct rdmacg_event_files that notifies the
+ * file's readers.
  */
 #define RDMACG_EVENTS(_name, _class, _file, _notified)			\
 	RDMACG_FILE(_name, _class, _file,				\
-		    RDMACG_NOTIFIED(_notified[_class]))
+		    RDMACG_NOTIFIED(_notified))
 
 struct cftype rdmacg_files[] = {
 	/* rdma.default shows the defaults of all classes. */
@@ -724,20 +721,23 @@ struct cftype rdmacg_files[] = {
 	RDMACG_LIMITS("max", RDMACG_CLASS_HCA, RDMACG_FILE_MAX),
 	RDMACG_FILE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
-	RDMACG_EVENTS("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS, events),
-	RDMACG_EVENTS("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL, events_local),
+	RDMACG_EVENTS("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS, events[RDMACG_CLASS_HCA]),
+	RDMACG_EVENTS("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL,
+		      events_local[RDMACG_CLASS_HCA]),
 #ifdef CONFIG_CGROUP_RDMA_VERBS
 	RDMACG_LIMITS("verb.max", RDMACG_CLASS_VERB, RDMACG_FILE_MAX),
 	RDMACG_FILE("verb.current", RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("verb.peak", RDMACG_CLASS_VERB, RDMACG_FILE_PEAK),
-	RDMACG_EVENTS("verb.events", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS, events),
+	RDMACG_EVENTS("verb.events", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS,
+		      events[RDMACG_CLASS_VERB]),
 	RDMACG_EVENTS("verb.events.local", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS_LOCAL,
-		      events_local),
+		      events_local[RDMACG_CLASS_VERB]),
 	RDMACG_LIMITS("hw.max", RDMACG_CLASS_HW, RDMACG_FILE_MAX),
 	RDMACG_FILE("hw.current", RDMACG_CLASS_HW, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("hw.peak", RDMACG_CLASS_HW, RDMACG_FILE_PEAK),
-	RDMACG_EVENTS("hw.events", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS, events),
-	RDMACG_EVENTS("hw.events.local", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS_LOCAL, events_local),
+	RDMACG_EVENTS("hw.events", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS, events[RDMACG_CLASS_HW]),
+	RDMACG_EVENTS("hw.events.local", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS_LOCAL,
+		      events_local[RDMACG_CLASS_HW]),
 #endif
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 	RDMACG_LIMITS("control.max", RDMACG_CLASS_CONTROL, RDMACG_FILE_MAX),

@@ -175,8 +175,8 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 }
 
 /*
- * All commands together are never faster than the rate and its burst. A single round may be faster,
- * because the rate makes up for an earlier delay. In at least one round, the commands are at most two
+ * All commands together are never faster than the rate and its burst. One round may be faster, as
+ * the rate makes up for an earlier delay. In at least one round, the commands are at most two
  * percent slower than the rate. The machine may be busy in the other rounds.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
