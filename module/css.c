@@ -212,8 +212,8 @@ int rdmacg_css_init(void)
 	}
 	rdmacg_cgroup_mutex = rdmacg_symbol("cgroup_mutex");
 	memcg = rdmacg_symbol("root_mem_cgroup");
-	if (!rdmacg_cgroup_mutex || !memcg || !rdmacg_find_called(add_files, "cgroup_add_dfl_cftypes") ||
-	    !rdmacg_find_called(remove_files, "cgroup_rm_cftypes") ||
+	if (!rdmacg_cgroup_mutex || !rdmacg_find_called(add_files, "cgroup_add_dfl_cftypes") ||
+	    !rdmacg_find_called(remove_files, "cgroup_rm_cftypes") || !memcg ||
 	    !rdmacg_find_called(break_protection, "kernfs_break_active_protection") ||
 	    !rdmacg_find_called(unbreak_protection, "kernfs_unbreak_active_protection"))
 		return -ENOENT;
