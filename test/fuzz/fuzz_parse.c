@@ -4,7 +4,7 @@
  * text of one write, which is parsed in the order of rdmacg_write_parse(). The claims are:
  *
  * - Each text ends in success or -EINVAL, and names, keys and limits are in
- *   their bounds. Which texts are accepted, rdma_parse_kunit.c says.
+ *   their bounds. rdma_parse_kunit.c tests which texts are accepted.
  * - The parser reads and writes no byte after the text (AddressSanitizer).
  *
  * KUnit tests the functions that print.

@@ -289,8 +289,9 @@ void capacity_add_owned(struct cgroup *cgroup);
 uint64_t capacity_of(const struct device *device, const char *key);
 
 /*
- * Find the visible processes below a cgroup, except this one: put them into @pids, which the caller
- * frees, or send them a signal, which may be 0. Returns their number.
+ * These functions return the number of visible processes below a cgroup, without this process.
+ * procs_read() stores them in @pids, which the caller frees. procs_signal() sends them @signal; 0
+ * sends nothing.
  */
 size_t procs_read(struct cgroup *cgroup, pid_t **pids);
 size_t procs_signal(struct cgroup *cgroup, int signal);

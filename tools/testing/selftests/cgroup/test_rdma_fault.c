@@ -119,7 +119,7 @@ static int enter(const char *cgroup)
 	return ret;
 }
 
-/* Run the first commands of a cgroup, which create the cgroup's control. */
+/* Allocate and free a PD. The first command from a cgroup also allocates the cgroup's control. */
 static int run_command(void *what)
 {
 	struct rdmacg_env *env = what;
@@ -325,9 +325,9 @@ static void rdmacg_env_destroy(struct rdmacg_env *env)
 }
 
 /*
- * Move to "right", and create the objects that @step needs. A step that creates a context needs a
- * device without contexts, because Soft-RoCE makes some allocations only for the first context of a
- * device. Returns NULL, or the name of the step that failed.
+ * Move to "right", and create the objects that @step needs. Soft-RoCE makes some allocations only for
+ * the first context of a device. So that these can fail too, a step that creates a context begins on
+ * a device that has none. Returns NULL, or the name of the step that failed.
  */
 static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_step *step)
 {
