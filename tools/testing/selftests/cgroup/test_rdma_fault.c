@@ -325,9 +325,9 @@ static void rdmacg_env_destroy(struct rdmacg_env *env)
 }
 
 /*
- * Move to "right", and create the objects that @step needs. Soft-RoCE makes some allocations only for
- * the first context of a device. So that these can fail too, a step that creates a context begins on
- * a device that has none. Returns NULL, or the name of the step that failed.
+ * Move to "right", and create the objects that @step needs. Soft-RoCE makes some allocations only
+ * for the first context of a device. So that these can fail too, a step that creates a context
+ * begins on a device that has none. Returns NULL, or the name of the step that failed.
  */
 static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_step *step)
 {
