@@ -217,8 +217,8 @@ static void connect_to(struct ibv_qp *qp, struct ibv_qp *other)
 }
 
 /*
- * Create everything that a program needs to send, and connect two QPs. Then destroy all. Without the
- * connection, Husky (NSDI '23) describes this as an attack on the control path, RdmaCtrlTest.
+ * Create everything that a program needs to send, and connect two QPs. Then destroy all. Without
+ * the connection, Husky (NSDI '23) describes this as an attack on the control path, RdmaCtrlTest.
  */
 static void run_connect(void)
 {

@@ -422,7 +422,8 @@ TEST_F_TIMEOUT(test_rdmacg_control, removed_device_ends_the_waits, RDMACG_TIMEOU
 	TH_LOG("%.1f s after the device", rdmacg_now() - since);
 	EXPECT_TRUE(RDMACG_WAIT_FOR(!strstr(rdmacg_read(second.root, "rdma.capacity"),
 					    RDMACG_SECOND)));
-	EXPECT_LT(rdmacg_now() - since, 20);
+	/* The limit would let the last command begin after 500 s. */
+	EXPECT_LT(rdmacg_now() - since, 100);
 	EXPECT_TRUE(rdmacg_remove_link());
 }
 
