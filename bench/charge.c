@@ -209,7 +209,8 @@ static int bench_go(const struct bench_run *run, char *result)
 		percpu_ref_switch_to_atomic_sync(&css->refcnt);
 	ret = bench_charge(&owner, &bench_devices->rdmacg, run->slots);
 	if (!ret) {
-		memset(bench_took, 0, sizeof(bench_took));
+		if (run->latency)
+			memset(bench_took, 0, sizeof(bench_took));
 		bench_wait_for_others(run->threads);
 		ret = bench_measure(run, result);
 		bench_uncharge(owner, &bench_devices->rdmacg, run->slots);
