@@ -278,8 +278,18 @@ static void end_signal(void)
 	kill(child, SIGKILL);
 }
 
-/* Enter the cgroup, start the threads, and write a byte when all exist. */
-static void begin_apart(unsigned int in_path, int existing)
+static int warm;
+
+/* Write a byte after the first time, which includes the page faults of a new process. */
+static void *warm_up(void *unused)
+{
+	run_pd();
+	check(write(warm, "", 1) == 1, "pipe");
+	return repeat_pd(unused);
+}
+
+/* Enter the cgroup and start the threads. */
+static void begin_apart(unsigned int in_path)
 {
 	char path[4096];
 	pthread_t thread;
@@ -288,9 +298,8 @@ static void begin_apart(unsigned int in_path, int existing)
 	snprintf(path, sizeof(path), args[0], in_path);
 	check(write(open(path, O_WRONLY), "0", 1) == 1, path);
 	for (i = 1; i < atoi(args[2]); i++)
-		check(!pthread_create(&thread, NULL, repeat_pd, NULL), "thread");
-	check(write(existing, "", 1) == 1, "pipe");
-	repeat_pd(NULL);
+		check(!pthread_create(&thread, NULL, warm_up, NULL), "thread");
+	warm_up(NULL);
 }
 
 /*
@@ -300,17 +309,18 @@ static void begin_apart(unsigned int in_path, int existing)
 static void run_apart(void)
 {
 	static bool has_begun;
-	int i, existing[2];
+	int i, fds[2];
 	char byte;
 
 	if (has_begun)
 		pause();
-	check(!pipe(existing), "pipe");
-	for (i = 0; i < atoi(args[1]); i++) {
+	check(!pipe(fds), "pipe");
+	warm = fds[1];
+	for (i = 0; i < atoi(args[1]); i++)
 		if (!fork_child())
-			begin_apart(i, existing[1]);
-		check(read(existing[0], &byte, 1) == 1, "child");
-	}
+			begin_apart(i);
+	for (i = 0; i < atoi(args[1]) * atoi(args[2]); i++)
+		check(read(fds[0], &byte, 1) == 1, "child");
 	has_begun = true;
 }
 
@@ -382,6 +392,16 @@ static void run_write_removed(void)
 }
 
 /* Arguments: PATTERN COUNT. Remove and create COUNT cgroups. */
+/* What a writer of a long text does, without the text. */
+static void run_burn_removed(void)
+{
+	int i;
+
+	for (i = 0; i < 50; i++)
+		run_burn();
+	run_write_removed();
+}
+
 static void run_remake(void)
 {
 	unsigned int i, count = atoi(args[1]);
@@ -458,6 +478,7 @@ static const struct action actions[] = {
 	{ "write-leaves", run_write_leaves },
 	{ "write-wrong", run_write, .errors = { EINVAL } },
 	{ "write-removed", run_write_removed, .errors = { ENOENT, ENODEV } },
+	{ "burn-removed", run_burn_removed, .errors = { ENOENT, ENODEV } },
 	{ "remake", run_remake },
 };
 

@@ -35,7 +35,6 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/signal.h>
-#include <linux/wait.h>
 
 #include "rdma-control.h"
 
@@ -132,7 +131,7 @@ struct rdmacg_waiter {
 	u64			turn;		/* When the command first began; gate->lock. */
 	u64			waited_ns;	/* Set at the end of the wait. */
 	bool			has_begun;	/* gate->lock. */
-	wait_queue_head_t	wakeup;		/* The process waits for @has_begun. */
+	struct task_struct	*process;	/* Waits for @has_begun; set once. */
 	/* Runs for the first command of a queue; started under gate->lock. */
 	struct hrtimer		timer;
 };
@@ -220,8 +219,10 @@ static void rdmacg_waiter_leave_locked(struct rdmacg_waiter *waiter)
 
 /*
  * Let the command begin, or put it into the queue of the level that blocks it.
+ * Returns the process of a command that begins. Wake it after the unlock,
+ * because it needs the lock at once. RCU keeps it until then.
  */
-static void rdmacg_waiter_move_locked(struct rdmacg_waiter *waiter, u64 now)
+static struct task_struct *rdmacg_waiter_move_locked(struct rdmacg_waiter *waiter, u64 now)
 {
 	struct rdmacg_control *level, *to = rdmacg_blocking_level_locked(waiter, now);
 
@@ -231,14 +232,14 @@ static void rdmacg_waiter_move_locked(struct rdmacg_waiter *waiter, u64 now)
 		waiter->turn = waiter->turn ?: now;
 		waiter->has_begun = true;
 		waiter->home->late = waiter;
-		wake_up(&waiter->wakeup);
-		return;
+		return waiter->process;
 	}
 	rdmacg_waiter_step_back_locked(waiter);
 	for (level = waiter->home; level != to; level = level->parent)
 		level->ahead = waiter;
 	list_add_tail(&waiter->node, &to->queue);
 	waiter->level = to;
+	return NULL;
 }
 
 /*
@@ -289,21 +290,26 @@ static void rdmacg_run(struct rdmacg_control *home)
 	 */
 	guard(rcu)();
 	for (i = 0; i <= RDMACG_BATCH; i++) {
-		guard(spinlock_irqsave)(&gate->lock);
-		now = ktime_get_ns();
-		waiter = rdmacg_movable_locked(home, now);
-		if (!waiter)
-			return;
-		if (i == RDMACG_BATCH) {
-			hrtimer_start(&waiter->timer, ns_to_ktime(now), HRTIMER_MODE_ABS_SOFT);
-			return;
+		struct task_struct *process = NULL;
+
+		scoped_guard(spinlock_irqsave, &gate->lock) {
+			now = ktime_get_ns();
+			waiter = rdmacg_movable_locked(home, now);
+			if (!waiter)
+				return;
+			/*
+			 * The command moves up. At the levels that it leaves,
+			 * others may take a turn.
+			 */
+			home = waiter->home;
+			if (i < RDMACG_BATCH)
+				process = rdmacg_waiter_move_locked(waiter, now);
+			else
+				hrtimer_start(&waiter->timer, ns_to_ktime(now),
+					      HRTIMER_MODE_ABS_SOFT);
 		}
-		/*
-		 * The command moves up. At the levels that it leaves, others
-		 * may take a turn.
-		 */
-		home = waiter->home;
-		rdmacg_waiter_move_locked(waiter, now);
+		if (process)
+			wake_up_process(process);
 	}
 }
 
@@ -320,26 +326,20 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 /*
  * An earlier command of the cgroup may have got its turn while its process
  * still sleeps. Let this command begin in its place, and let the earlier one
- * wait again, as the first of the cgroup. Otherwise, the place would stay empty
- * until the scheduler runs the process that sleeps.
+ * wait again. Otherwise, the place would stay empty until the scheduler runs
+ * the process that sleeps. Returns the command that has to wait.
  */
-static bool rdmacg_take_over_locked(struct rdmacg_waiter *waiter)
+static struct rdmacg_waiter *rdmacg_take_over_locked(struct rdmacg_waiter *waiter)
 {
-	struct rdmacg_waiter *first, *late = waiter->home->late;
-	struct list_head *own = &waiter->home->own;
+	struct rdmacg_waiter *late = waiter->home->late;
 
 	lockdep_assert_held(&waiter->home->gate->lock);
 	if (!late || late->kind != waiter->kind || waiter->start - late->turn > RDMACG_PATIENCE)
-		return false;
+		return waiter;
 	waiter->home->late = NULL;
 	waiter->has_begun = true;
 	late->has_begun = false;
-	first = list_first_entry_or_null(own, struct rdmacg_waiter, own_node);
-	if (first)
-		rdmacg_waiter_step_back_locked(first);
-	list_add(&late->own_node, own);
-	list_add(&late->gate_node, &late->home->gate->waiters);
-	return true;
+	return late;
 }
 
 /*
@@ -350,22 +350,26 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter)
 {
 	struct rdmacg_control *level, *home = waiter->home;
 	struct rdmacg_gate *gate = home->gate;
+	struct rdmacg_waiter *last;
 	int ret;
 
-	init_waitqueue_head(&waiter->wakeup);
 	hrtimer_setup_on_stack(&waiter->timer, rdmacg_waiter_timer, CLOCK_MONOTONIC,
 			       HRTIMER_MODE_ABS_SOFT);
 	scoped_guard(spinlock_irq, &gate->lock) {
-		if (!rdmacg_take_over_locked(waiter)) {
-			list_add_tail(&waiter->gate_node, &gate->waiters);
-			list_add_tail(&waiter->own_node, &home->own);
-		}
+		last = rdmacg_take_over_locked(waiter);
+		list_add_tail(&last->gate_node, &gate->waiters);
+		list_add_tail(&last->own_node, &home->own);
 	}
 	rdmacg_run(home);
 
 	scoped_guard(spinlock_irq, &gate->lock) {
-		ret = wait_event_interruptible_lock_irq(waiter->wakeup, waiter->has_begun,
-							gate->lock);
+		while (!waiter->has_begun && !signal_pending(current)) {
+			set_current_state(TASK_INTERRUPTIBLE);
+			spin_unlock_irq(&gate->lock);
+			schedule();
+			spin_lock_irq(&gate->lock);
+		}
+		ret = waiter->has_begun ? 0 : -ERESTARTNOINTR;
 		waiter->waited_ns = max(ktime_get_ns() - waiter->start, 1);
 		if (ret)
 			rdmacg_waiter_leave_locked(waiter);
@@ -380,7 +384,7 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter)
 		rdmacg_run(home);
 	hrtimer_cancel(&waiter->timer);
 	destroy_hrtimer_on_stack(&waiter->timer);
-	return ret ? -ERESTARTNOINTR : 0;
+	return ret;
 }
 
 /*
@@ -392,7 +396,7 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter)
 int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kind kind,
 			 u64 *waited_ns)
 {
-	struct rdmacg_waiter waiter = { .home = control, .kind = kind };
+	struct rdmacg_waiter waiter = { .home = control, .kind = kind, .process = current };
 	bool begins;
 	int ret;
 
@@ -484,12 +488,16 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 bool rdmacg_gate_open(struct rdmacg_gate *gate)
 {
 	struct rdmacg_waiter *waiter;
+	struct task_struct *process;
 
-	guard(spinlock_irq)(&gate->lock);
-	waiter = list_first_entry_or_null(&gate->waiters, struct rdmacg_waiter, gate_node);
-	if (waiter)
-		rdmacg_waiter_move_locked(waiter, ktime_get_ns());
-	return waiter;
+	guard(rcu)();
+	scoped_guard(spinlock_irq, &gate->lock) {
+		waiter = list_first_entry_or_null(&gate->waiters, struct rdmacg_waiter, gate_node);
+		process = waiter ? rdmacg_waiter_move_locked(waiter, ktime_get_ns()) : NULL;
+	}
+	if (process)
+		wake_up_process(process);
+	return process;
 }
 
 /*

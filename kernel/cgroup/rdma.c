@@ -615,15 +615,6 @@ static void rdmacg_print_control_stat(struct seq_file *sf, const struct rdmacg_p
 			   div_u64(READ_ONCE(stat->throttled_ns), NSEC_PER_USEC));
 }
 
-/* Returns whether @file shows a resource in the lines of @class. */
-static bool rdmacg_file_shows(enum rdmacg_file file, enum rdmacg_class class,
-			      const struct rdmacg_resource *resource)
-{
-	/* The control class has no capacity. */
-	return file == RDMACG_FILE_CAPACITY ? resource->class != RDMACG_CLASS_CONTROL :
-	       resource->class == class;
-}
-
 /*
  * Print the line of a device with its resources of @class. rdma.capacity shows
  * the resources of all classes except control. A device without resources to
@@ -640,7 +631,9 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 	unsigned int slot;
 
 	for (slot = 0; slot < desc->nr_slots; slot++) {
-		if (!rdmacg_file_shows(file, class, &desc->resources[slot]))
+		enum rdmacg_class own = desc->resources[slot].class;
+
+		if (file == RDMACG_FILE_CAPACITY ? own == RDMACG_CLASS_CONTROL : own != class)
 			continue;
 		if (empty)
 			seq_puts(sf, name->text);
