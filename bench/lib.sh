@@ -24,12 +24,6 @@ mkdir -p "$programs"
 gcc -O2 -Wall -Werror -o "$programs/tenant" "$ROOT/bench/tenant.c" -libverbs -lpthread ||
 	die 'bench/tenant.c does not compile; is libibverbs-dev installed?'
 
-# mpi_tenant: build the tenant that is a process of an MPI job.
-mpi_tenant() {
-	mpicc.openmpi -O2 -Wall -Werror -DWITH_MPI -o "$programs/tenant-mpi" "$ROOT/bench/tenant.c" -libverbs -lpthread ||
-		die 'bench/tenant.c does not compile with MPI; is libopenmpi-dev installed?'
-}
-
 # build NAME KERNEL: build a kernel with FRAGMENT in $work/NAME.KERNEL. KERNEL is "ours", "stock", or the name of a file
 # vm/config/KERNEL.config, which our kernel then has in addition. If the kernel has a controller, also build the modules
 # of the benchmarks.

@@ -42,6 +42,15 @@ struct verbs {
 	struct ibv_qp *qp;
 };
 
+static const struct action {
+	const char *name;
+	void (*run)(void);
+	void (*prepare)(void);
+	void (*finish)(void);
+	size_t length;		/* of a registration */
+	int errors[2];		/* which a write may return */
+} *action;
+
 static struct verbs verbs;
 static char memory[1 << 20];
 static volatile char spacer[sizeof(memory)];
@@ -156,14 +165,9 @@ static void register_memory(struct ibv_pd *pd, size_t length)
 	check(one && !ibv_dereg_mr(one), "MR");
 }
 
-static void run_mr_4k(void)
+static void run_mr(void)
 {
-	register_memory(verbs.pd, 4096);
-}
-
-static void run_mr_1m(void)
-{
-	register_memory(verbs.pd, sizeof(memory));
+	register_memory(verbs.pd, action->length);
 }
 
 static void run_ah(void)
@@ -324,14 +328,6 @@ static void run_apart(void)
 	has_begun = true;
 }
 
-static const struct action {
-	const char *name;
-	void (*run)(void);
-	void (*prepare)(void);
-	void (*finish)(void);
-	int errors[2];		/* which a write may return */
-} *action;
-
 /* Write the texts in turn to the file PATTERN, in which the number replaces "%u". */
 static void write_texts(unsigned int in_path)
 {
@@ -466,8 +462,8 @@ static const struct action actions[] = {
 	{ "cq", run_cq },
 	{ "qp", run_qp },
 	{ "modify-qp", run_modify_qp },
-	{ "mr-4k", run_mr_4k },
-	{ "mr-1m", run_mr_1m },
+	{ "mr-4k", run_mr, .length = 4096 },
+	{ "mr-1m", run_mr, .length = sizeof(memory) },
 	{ "ah", run_ah },
 	{ "refused", run_refused },
 	{ "bogus", run_bogus },
