@@ -46,7 +46,6 @@ static const struct action {
 	const char *name;
 	void (*run)(void);
 	void (*prepare)(void);
-	void (*finish)(void);
 	size_t length;		/* of a registration */
 	int errors[2];		/* which a write may return */
 } *action;
@@ -259,15 +258,14 @@ static void *repeat_pd(void *unused)
 	return unused;
 }
 
-static pid_t child;
-
 /*
  * Argument: SIGNAL. Send the signal to a child that creates and destroys PDs, and then kill the
  * child. The child is one of few that share a rate, so it is often the first that waits.
  */
 static void run_signal(void)
 {
-	child = fork_child();
+	pid_t child = fork_child();
+
 	if (!child)
 		repeat_pd(NULL);
 	usleep(10000);
@@ -275,11 +273,6 @@ static void run_signal(void)
 	usleep(10000);
 	kill(child, SIGKILL);
 	check(waitpid(child, NULL, 0) == child, "wait");
-}
-
-static void end_signal(void)
-{
-	kill(child, SIGKILL);
 }
 
 static int warm;
@@ -467,7 +460,7 @@ static const struct action actions[] = {
 	{ "ah", run_ah },
 	{ "refused", run_refused },
 	{ "bogus", run_bogus },
-	{ "signal", run_signal, .finish = end_signal },
+	{ "signal", run_signal },
 	{ "apart", run_apart },
 	{ "burn", run_burn },
 	{ "write", run_write },
@@ -573,8 +566,6 @@ int main(int argc, char **argv)
 		printf(" %llu", ticks[i]);
 	puts("");
 	fflush(stdout);
-	if (action->finish)
-		action->finish();
 	/* Do not wait for the threads, which may wait for a limit. */
 	_exit(0);
 }
