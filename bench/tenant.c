@@ -380,7 +380,6 @@ static void run_write_removed(void)
 	before = now;
 }
 
-/* Arguments: PATTERN COUNT. Remove and create COUNT cgroups. */
 /* What a writer of a long text does, without the text. */
 static void run_burn_removed(void)
 {
@@ -391,6 +390,7 @@ static void run_burn_removed(void)
 	run_write_removed();
 }
 
+/* Arguments: PATTERN COUNT. Remove and create COUNT cgroups. */
 static void run_remake(void)
 {
 	unsigned int i, count = atoi(args[1]);
