@@ -86,11 +86,9 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 		return;
 	if (rate->interval)
 		ahead = mul_u64_u64_div_u64(ahead, interval, rate->interval);
-	*rate = (struct rdmacg_rate) {
-		.interval = interval,
-		.tolerance = tolerance,
-		.due = now + min(ahead, tolerance + interval),
-	};
+	rate->interval = interval;
+	rate->tolerance = tolerance;
+	rate->due = now + min(ahead, tolerance + interval);
 }
 
 /* Returns the time when the next command may begin, or 0 without a limit. */
@@ -326,20 +324,25 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 /*
  * An earlier command of the cgroup may have got its turn while its process
  * still sleeps. Let this command begin in its place, and let the earlier one
- * wait again. Otherwise, the place would stay empty until the scheduler runs
- * the process that sleeps. Returns the command that has to wait.
+ * wait again, as the first of the cgroup. Otherwise, the place would stay empty
+ * until the scheduler runs the process that sleeps. If it waited behind the
+ * others, each end of a command would wake another process for nothing.
  */
-static struct rdmacg_waiter *rdmacg_take_over_locked(struct rdmacg_waiter *waiter)
+static bool rdmacg_take_over_locked(struct rdmacg_waiter *waiter)
 {
-	struct rdmacg_waiter *late = waiter->home->late;
+	struct rdmacg_waiter *first, *late = waiter->home->late;
 
 	lockdep_assert_held(&waiter->home->gate->lock);
 	if (!late || late->kind != waiter->kind || waiter->start - late->turn > RDMACG_PATIENCE)
-		return waiter;
+		return false;
 	waiter->home->late = NULL;
-	waiter->has_begun = true;
-	late->has_begun = false;
-	return late;
+	swap(waiter->has_begun, late->has_begun);
+	first = list_first_entry_or_null(&waiter->home->own, struct rdmacg_waiter, own_node);
+	if (first)
+		rdmacg_waiter_step_back_locked(first);
+	list_add(&late->own_node, &waiter->home->own);
+	list_add(&late->gate_node, &late->home->gate->waiters);
+	return true;
 }
 
 /*
@@ -350,15 +353,15 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter)
 {
 	struct rdmacg_control *level, *home = waiter->home;
 	struct rdmacg_gate *gate = home->gate;
-	struct rdmacg_waiter *last;
 	int ret;
 
 	hrtimer_setup_on_stack(&waiter->timer, rdmacg_waiter_timer, CLOCK_MONOTONIC,
 			       HRTIMER_MODE_ABS_SOFT);
 	scoped_guard(spinlock_irq, &gate->lock) {
-		last = rdmacg_take_over_locked(waiter);
-		list_add_tail(&last->gate_node, &gate->waiters);
-		list_add_tail(&last->own_node, &home->own);
+		if (!rdmacg_take_over_locked(waiter)) {
+			list_add_tail(&waiter->gate_node, &gate->waiters);
+			list_add_tail(&waiter->own_node, &home->own);
+		}
 	}
 	rdmacg_run(home);
 

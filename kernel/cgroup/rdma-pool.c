@@ -173,8 +173,7 @@ static void rdmacg_map_store(struct rdma_cgroup *cg, u32 key, struct rdmacg_pool
 
 static struct rdmacg_counts *rdmacg_pool_events_locked(const struct rdmacg_pool *pool)
 {
-	return rcu_dereference_protected(pool->events,
-					 lockdep_is_held(&pool->domain->lock));
+	return rcu_dereference_protected(pool->events, lockdep_is_held(&pool->domain->lock));
 }
 
 /* Returns the size of a pool in bytes, without its events and its control. */

@@ -542,8 +542,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 }
 EXPORT_SYMBOL(rdmacg_unregister_device);
 
-static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
-				size_t nbytes, loff_t off)
+static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf, size_t nbytes, loff_t off)
 {
 	struct rdma_cgroup *cg = rdmacg_from_css(of_css(of));
 	unsigned long file = of_cft(of)->private;
@@ -705,8 +704,7 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
  * file's readers.
  */
 #define RDMACG_EVENTS(_name, _class, _file, _notified)			\
-	RDMACG_FILE(_name, _class, _file,				\
-		    RDMACG_NOTIFIED(_notified))
+	RDMACG_FILE(_name, _class, _file, RDMACG_NOTIFIED(_notified))
 
 struct cftype rdmacg_files[] = {
 	/* rdma.default shows the defaults of all classes. */

@@ -345,22 +345,26 @@ static void rdmacg_test_free_place_goes_to_the_first_waiter(struct kunit *test)
 
 /*
  * A place becomes free for a process that sleeps. Returns whether this process uses the place
- * before the other process runs.
+ * before the other process runs. The sleeper then gets the next place, before @later.
  */
 static bool rdmacg_takes_over(struct kunit *test, struct rdmacg_control *control)
 {
-	struct rdmacg_process *sleeper;
+	struct rdmacg_process *sleeper, *later;
 	bool takes_over;
 
 	KUNIT_ASSERT_EQ(test, begin(control), 0);
-	sleeper = rdmacg_start(test, control, 50);
+	sleeper = rdmacg_start(test, control, 200);
 	rdmacg_await(control->gate, 1);
+	later = rdmacg_start(test, control, 1);
+	rdmacg_await(control->gate, 2);
 	end(control);
 	KUNIT_ASSERT_EQ(test, begin(control), 0);
 	takes_over = !completion_done(&sleeper->has_begun);
 	KUNIT_EXPECT_EQ(test, control->inflight, 1);
 	end(control);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(sleeper), 0);
+	KUNIT_EXPECT_TRUE(test, !takes_over || !completion_done(&later->has_begun));
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(later), 0);
 	return takes_over;
 }
 
@@ -374,7 +378,7 @@ static void rdmacg_test_running_process_uses_the_place_of_a_sleeper(struct kunit
 	while (tries < 20 && !rdmacg_takes_over(test, levels->child))
 		tries++;
 	KUNIT_EXPECT_LT(test, tries, 20);
-	KUNIT_EXPECT_EQ(test, levels->child->stat.ops, 3 * (tries + 1));
+	KUNIT_EXPECT_EQ(test, levels->child->stat.ops, 4 * (tries + 1));
 }
 
 /*
