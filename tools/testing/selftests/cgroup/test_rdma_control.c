@@ -11,8 +11,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "../kselftest_harness.h"
-#include "rdma_verbs_util.h"
+#include "rdma_opened.h"
 
 #define RDMACG_WAITERS 1000
 
@@ -21,30 +20,6 @@
  * RDMACG_WAITERS threads wait, and minutes more until all have ended.
  */
 #define RDMACG_TIMEOUT 600
-
-FIXTURE(test_rdmacg_control) {
-	struct rdmacg_tree tree;
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-};
-
-/* The process of the test is in "left", with a context and a PD. No cgroup has a limit. */
-FIXTURE_SETUP(test_rdmacg_control)
-{
-	const char *missing = rdmacg_tree_create(&self->tree);
-
-	if (missing)
-		SKIP(return, "%s", missing);
-	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
-					  &self->context, &self->pd)) TH_LOG("%m");
-}
-
-FIXTURE_TEARDOWN(test_rdmacg_control)
-{
-	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
-	EXPECT_EQ(0, ibv_close_device(self->context));
-	rdmacg_tree_destroy(&self->tree);
-}
 
 static int rdmacg_limit_control(struct rdmacg_tree *tree, const char *cgroup, const char *limits)
 {
@@ -179,7 +154,7 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
  * the rate makes up for an earlier delay. In at least one round, the commands are at most two
  * percent slower than the rate. The machine may be busy in the other rounds.
  */
-TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
+TEST_F_TIMEOUT(rdmacg_opened, rate_is_kept, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	double begin = rdmacg_now(), since, took;
@@ -200,7 +175,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 }
 
 /* A destroy command is counted, but does not wait and does not use the rate. */
-TEST_F(test_rdmacg_control, destroying_takes_nothing)
+TEST_F(rdmacg_opened, destroying_takes_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd[200];
@@ -226,7 +201,7 @@ TEST_F(test_rdmacg_control, destroying_takes_nothing)
  * Any kind of system call counts a command once. A query counts only if the driver asks the adapter
  * for the answer, as for the state of a port.
  */
-TEST_F(test_rdmacg_control, commands_are_counted_once)
+TEST_F(rdmacg_opened, commands_are_counted_once)
 {
 	struct rdmacg_alloc_async_event alloc;
 	struct rdmacg_tree *tree = &self->tree;
@@ -259,7 +234,7 @@ TEST_F(test_rdmacg_control, commands_are_counted_once)
 }
 
 /* The command of a killed process leaves the queue immediately, and no charge is left. */
-TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT)
+TEST_F_TIMEOUT(rdmacg_opened, killed_waiters_leave_at_once, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	double since;
@@ -293,7 +268,7 @@ static double rdmacg_second(struct ibv_context *context)
  * Beside a crowd in another cgroup, a process has half of the rate that both share. It has the
  * whole rate while the crowd is stopped or frozen.
  */
-TEST_F_TIMEOUT(test_rdmacg_control, crowd_gets_one_turn, RDMACG_TIMEOUT)
+TEST_F_TIMEOUT(rdmacg_opened, crowd_gets_one_turn, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	pid_t child;
@@ -321,7 +296,7 @@ static void rdmacg_ignore(int signal)
 }
 
 /* A process gets its turn even if signals wake it all the time, and none of its calls fails. */
-TEST_F_TIMEOUT(test_rdmacg_control, signals_cost_no_turn, RDMACG_TIMEOUT)
+TEST_F_TIMEOUT(rdmacg_opened, signals_cost_no_turn, RDMACG_TIMEOUT)
 {
 	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { };
 	struct sigaction action = { .sa_handler = rdmacg_ignore };
@@ -354,7 +329,7 @@ static double rdmacg_freeze_seconds(void)
  * than rdmacg_freeze_seconds(). In the other rounds, the kernel's lock for a change of a task's
  * frozen state may be slow: on a busy machine, it delays even 1,000 threads in pause() by seconds.
  */
-TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
+TEST_F_TIMEOUT(rdmacg_opened, waiters_freeze, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	double since, seconds;
@@ -381,7 +356,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
 }
 
 /* Waiting processes do not prevent a suspend of the machine, which freezes all processes. */
-TEST_F_TIMEOUT(test_rdmacg_control, waiters_let_the_machine_sleep, RDMACG_TIMEOUT)
+TEST_F_TIMEOUT(rdmacg_opened, waiters_let_the_machine_sleep, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	double since, seconds;
@@ -405,7 +380,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, waiters_let_the_machine_sleep, RDMACG_TIMEOU
 }
 
 /* The removal of a device does not wait until limits let the waiting commands begin. */
-TEST_F_TIMEOUT(test_rdmacg_control, removed_device_ends_the_waits, RDMACG_TIMEOUT)
+TEST_F_TIMEOUT(rdmacg_opened, removed_device_ends_the_waits, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree second = self->tree;
 	double since;

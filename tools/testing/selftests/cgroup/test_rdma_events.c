@@ -6,37 +6,7 @@
 #include <poll.h>
 #include <sys/inotify.h>
 
-#include "../kselftest_harness.h"
-#include "rdma_verbs_util.h"
-
-FIXTURE(test_rdmacg_events) {
-	struct rdmacg_tree tree;
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-};
-
-/*
- * The process of the test is in "left", with a context and a PD, which are one handle and one
- * object.
- */
-FIXTURE_SETUP(test_rdmacg_events)
-{
-	const char *missing = rdmacg_tree_create(&self->tree);
-
-	if (missing)
-		SKIP(return, "%s", missing);
-	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
-					  &self->context, &self->pd)) TH_LOG("%m");
-}
-
-FIXTURE_TEARDOWN(test_rdmacg_events)
-{
-	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
-	EXPECT_EQ(0, ibv_close_device(self->context));
-	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
-	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
-	rdmacg_tree_destroy(&self->tree);
-}
+#include "rdma_opened.h"
 
 static bool rdmacg_events_are(struct rdmacg_tree *tree, const char *cgroup, const char *file,
 			      long long max, long long alloc_fail)
@@ -64,7 +34,7 @@ static void rdmacg_refuse(struct __test_metadata *_metadata, struct rdmacg_tree 
  * "max" counts a refusal in the cgroup of the limit and its ancestors. "alloc_fail" counts it in
  * the cgroup of the attempt and its ancestors.
  */
-TEST_F(test_rdmacg_events, ancestors_refusal_is_max_there_and_alloc_fail_here)
+TEST_F(rdmacg_opened, ancestors_refusal_is_max_there_and_alloc_fail_here)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -89,7 +59,7 @@ static void rdmacg_changed(struct rdmacg_tree *tree, char paths[RDMACG_CHANGED][
 }
 
 /* A refusal wakes a process that polls one of these files, and other events do not wake it. */
-TEST_F(test_rdmacg_events, refusal_wakes_pollers)
+TEST_F(rdmacg_opened, refusal_wakes_pollers)
 {
 	struct pollfd polled[RDMACG_CHANGED];
 	char paths[RDMACG_CHANGED][256];
@@ -113,7 +83,7 @@ TEST_F(test_rdmacg_events, refusal_wakes_pollers)
 }
 
 /* inotify reports a refusal for each of these files. */
-TEST_F(test_rdmacg_events, refusal_notifies_inotify_watchers)
+TEST_F(rdmacg_opened, refusal_notifies_inotify_watchers)
 {
 	struct pollfd watched = { .fd = inotify_init1(IN_NONBLOCK), .events = POLLIN };
 	unsigned int modified = 0, all = 0;

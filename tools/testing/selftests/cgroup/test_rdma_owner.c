@@ -4,43 +4,11 @@
  * pass a context to others, and cgroups are removed. The tests need root and one RDMA device.
  */
 #define _GNU_SOURCE
-#include "../kselftest_harness.h"
 #include "rdma_fd_util.h"
-#include "rdma_verbs_util.h"
-
-FIXTURE(test_rdmacg_owner) {
-	struct rdmacg_tree tree;
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-};
-
-/*
- * The process of the test is in "left", with a context and a PD, which are one handle and one
- * object.
- */
-FIXTURE_SETUP(test_rdmacg_owner)
-{
-	const char *missing = rdmacg_tree_create(&self->tree);
-
-	if (missing)
-		SKIP(return, "%s", missing);
-	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
-					  &self->context, &self->pd)) TH_LOG("%m");
-}
-
-FIXTURE_TEARDOWN(test_rdmacg_owner)
-{
-	if (self->pd)
-		EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
-	if (self->context)
-		EXPECT_EQ(0, ibv_close_device(self->context));
-	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
-	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
-	rdmacg_tree_destroy(&self->tree);
-}
+#include "rdma_opened.h"
 
 /* An object is uncharged in the cgroup that was charged, even if the process has moved. */
-TEST_F(test_rdmacg_owner, destroyed_object_is_uncharged_from_its_payer)
+TEST_F(rdmacg_opened, destroyed_object_is_uncharged_from_its_payer)
 {
 	struct ibv_pd *pd;
 
@@ -89,7 +57,7 @@ static long rdmacg_dying(const struct rdmacg_tree *tree)
 }
 
 /* A cgroup can be removed before its objects. The objects then stay charged to the ancestors. */
-TEST_F(test_rdmacg_owner, removed_cgroup_pays_on_above)
+TEST_F(rdmacg_opened, removed_cgroup_pays_on_above)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -106,7 +74,7 @@ TEST_F(test_rdmacg_owner, removed_cgroup_pays_on_above)
 }
 
 /* A removed cgroup is freed when its last object is destroyed. */
-TEST_F(test_rdmacg_owner, removed_cgroup_ends_with_its_last_object)
+TEST_F(rdmacg_opened, removed_cgroup_ends_with_its_last_object)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	/* On v1, rdmacg_dying() also counts "left", which the test removes. */
@@ -124,7 +92,7 @@ TEST_F(test_rdmacg_owner, removed_cgroup_ends_with_its_last_object)
 }
 
 /* A refused open does not keep a removed cgroup from being freed. */
-TEST_F(test_rdmacg_owner, refused_open_holds_no_cgroup)
+TEST_F(rdmacg_opened, refused_open_holds_no_cgroup)
 {
 	long before = rdmacg_dying(&self->tree);
 	char path[256];
@@ -146,7 +114,7 @@ TEST_F(test_rdmacg_owner, refused_open_holds_no_cgroup)
 }
 
 /* An object that a child creates on its parent's context is destroyed with this context. */
-TEST_F(test_rdmacg_owner, object_ends_with_its_context)
+TEST_F(rdmacg_opened, object_ends_with_its_context)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -184,7 +152,7 @@ static void rdmacg_hold(struct rdmacg_tree *tree, int ready)
 }
 
 /* A killed process returns all its charges. */
-TEST_F(test_rdmacg_owner, killed_process_uncharges)
+TEST_F(rdmacg_opened, killed_process_uncharges)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	int ready[2];
@@ -243,7 +211,7 @@ static void rdmacg_replace_context(struct __test_metadata *_metadata,
 }
 
 /* The cgroup that opened a context pays for it until the last process closes it. */
-TEST_F(test_rdmacg_owner, opener_pays_for_a_passed_context)
+TEST_F(rdmacg_opened, opener_pays_for_a_passed_context)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	int fd = rdmacg_receive_context(_metadata, tree);
@@ -258,7 +226,7 @@ TEST_F(test_rdmacg_owner, opener_pays_for_a_passed_context)
 }
 
 /* The receiver of a context is charged for objects that it creates on the context. */
-TEST_F(test_rdmacg_owner, receiver_pays_for_what_it_creates)
+TEST_F(rdmacg_opened, receiver_pays_for_what_it_creates)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	int fd = rdmacg_receive_context(_metadata, tree);

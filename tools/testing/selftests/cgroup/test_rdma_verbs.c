@@ -7,42 +7,10 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "../kselftest_harness.h"
-#include "rdma_verbs_util.h"
-
-FIXTURE(test_rdmacg_verbs) {
-	struct rdmacg_tree tree;
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-};
-
-/*
- * The process of the test is in "left", with a context and a PD, which are one handle and one
- * object.
- */
-FIXTURE_SETUP(test_rdmacg_verbs)
-{
-	const char *missing = rdmacg_tree_create(&self->tree);
-
-	if (missing)
-		SKIP(return, "%s", missing);
-	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
-					  &self->context, &self->pd)) TH_LOG("%m");
-	ASSERT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
-	ASSERT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
-}
-
-FIXTURE_TEARDOWN(test_rdmacg_verbs)
-{
-	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
-	EXPECT_EQ(0, ibv_close_device(self->context));
-	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
-	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
-	rdmacg_tree_destroy(&self->tree);
-}
+#include "rdma_opened.h"
 
 /* From open to close, a context is charged as one handle and no object. */
-TEST_F(test_rdmacg_verbs, context_costs_a_handle)
+TEST_F(rdmacg_opened, context_costs_a_handle)
 {
 	struct ibv_context *context = rdmacg_open(&self->tree);
 
@@ -55,7 +23,7 @@ TEST_F(test_rdmacg_verbs, context_costs_a_handle)
 }
 
 /* An open above the limit fails with EAGAIN and leaves no charge. */
-TEST_F(test_rdmacg_verbs, open_at_the_limit_is_refused)
+TEST_F(rdmacg_opened, open_at_the_limit_is_refused)
 {
 	struct ibv_context *context;
 
@@ -101,7 +69,7 @@ static int rdmacg_get_context_with(int fd, int attribute)
 }
 
 /* An open that the kernel refuses as invalid leaves no charge. */
-TEST_F(test_rdmacg_verbs, invalid_open_is_not_charged)
+TEST_F(rdmacg_opened, invalid_open_is_not_charged)
 {
 	int fd = rdmacg_open_file(&self->tree);
 
@@ -113,7 +81,7 @@ TEST_F(test_rdmacg_verbs, invalid_open_is_not_charged)
 }
 
 /* A file with a context cannot get a second context, and only one context is charged. */
-TEST_F(test_rdmacg_verbs, second_context_of_a_file_costs_nothing)
+TEST_F(rdmacg_opened, second_context_of_a_file_costs_nothing)
 {
 	int fd = rdmacg_open_file(&self->tree), async_fd = -1, second_fd;
 
@@ -131,7 +99,7 @@ TEST_F(test_rdmacg_verbs, second_context_of_a_file_costs_nothing)
  * A context is uncharged if its open fails after the charge, for example because of a bad file
  * descriptor.
  */
-TEST_F(test_rdmacg_verbs, open_that_fails_late_uncharges)
+TEST_F(rdmacg_opened, open_that_fails_late_uncharges)
 {
 	int fd = rdmacg_open_file(&self->tree), error;
 
@@ -146,7 +114,7 @@ TEST_F(test_rdmacg_verbs, open_that_fails_late_uncharges)
 }
 
 /* An object is uncharged if the driver or the core refuses to create it. */
-TEST_F(test_rdmacg_verbs, failed_creation_uncharges)
+TEST_F(rdmacg_opened, failed_creation_uncharges)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_sge = 1 } };
 	struct ibv_device_attr attr;
@@ -160,7 +128,7 @@ TEST_F(test_rdmacg_verbs, failed_creation_uncharges)
 }
 
 /* A QP is uncharged if the driver refuses to create it, and its CQ stays charged. */
-TEST_F(test_rdmacg_verbs, failed_qp_uncharges_itself_only)
+TEST_F(rdmacg_opened, failed_qp_uncharges_itself_only)
 {
 	struct ibv_cq *cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq };
@@ -178,7 +146,7 @@ TEST_F(test_rdmacg_verbs, failed_qp_uncharges_itself_only)
  * The kernel destroys and uncharges an object if it cannot copy the object's file descriptor to the
  * program.
  */
-TEST_F(test_rdmacg_verbs, aborted_fd_uncharges)
+TEST_F(rdmacg_opened, aborted_fd_uncharges)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct rdmacg_alloc_async_event *cmd;
@@ -228,7 +196,7 @@ static void rdmacg_work(struct rdmacg_tree *tree, const char *cgroup, int stop)
 }
 
 /* Processes reach the limit and never exceed it, no process starves, and no charge is lost. */
-TEST_F(test_rdmacg_verbs, processes_share_a_limit_exactly)
+TEST_F(rdmacg_opened, processes_share_a_limit_exactly)
 {
 	enum { WORKERS = 4, LIMIT = 6, SECONDS = 5 };
 	struct rdmacg_tree *tree = &self->tree;
@@ -281,7 +249,7 @@ static int rdmacg_try_context(struct rdmacg_tree *tree)
  * A context that write(2) creates is charged as a handle and as the async_event that the kernel
  * creates with it.
  */
-TEST_F(test_rdmacg_verbs, written_context_costs_an_async_event)
+TEST_F(rdmacg_opened, written_context_costs_an_async_event)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -292,7 +260,7 @@ TEST_F(test_rdmacg_verbs, written_context_costs_an_async_event)
 }
 
 /* No async_event stays charged if the limit of hca_handle refuses a context. */
-TEST_F(test_rdmacg_verbs, refused_handle_leaves_no_async_event)
+TEST_F(rdmacg_opened, refused_handle_leaves_no_async_event)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -302,7 +270,7 @@ TEST_F(test_rdmacg_verbs, refused_handle_leaves_no_async_event)
 }
 
 /* The hca_handle of a context is uncharged if the limit of async_event refuses the context. */
-TEST_F(test_rdmacg_verbs, refused_async_event_leaves_no_handle)
+TEST_F(rdmacg_opened, refused_async_event_leaves_no_handle)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
