@@ -470,10 +470,14 @@ static void rdmacg_test_query_shows_all_device_memory(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_device_attr attr = verbs->device.attrs;
+	char capacity[64];
 
 	rdmacg_limit_verb(test, &verbs->left, "kunit0 dm_mem=1");
 	ib_rdmacg_limit_attr(&verbs->device, &attr);
 	KUNIT_EXPECT_EQ(test, attr.max_dm_size, 64 * PAGE_SIZE);
+	scnprintf(capacity, sizeof(capacity), " dm_mem=%lu", 64 * PAGE_SIZE);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(rdmacg_test_show(test, &verbs->root, RDMACG_CLASS_HCA,
+							    RDMACG_FILE_CAPACITY), capacity));
 }
 
 static struct kunit_case rdmacg_devx_cases[] = {

@@ -421,6 +421,21 @@ static void rdmacg_test_pool_with_a_history_stays(struct kunit *test)
 	rdmacg_expect_events(test, &t->right, RDMACG_FILE_EVENTS_LOCAL, 1, 1);
 }
 
+/* An endless charge leaves no usage, but its pool stays until the charge is returned. */
+static void rdmacg_test_pool_of_an_endless_charge_stays(struct kunit *test)
+{
+	static const struct rdmacg_amount endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_refusal refusal;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_charge(&t->left, &t->dev0, &endless, 1, &refusal), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->left, "kunit0 hca_handle=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->left, "kunit0 max"), 0);
+	KUNIT_ASSERT_TRUE(test, rdmacg_test_has_pools(&t->left));
+	rdmacg_test_uncharge(&t->left, &t->dev0, &endless, 1);
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->left));
+}
+
 /*
  * The history of a removed cgroup stays in its ancestors. The domain is freed with the top-level
  * cgroup, so a later charge begins with new counters.
@@ -642,6 +657,7 @@ static void rdmacg_test_wrong_line_leaves_every_limit(struct kunit *test)
 							 "kunit2 hca_object=1\n"), -ENODEV);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, ""), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "\n"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "kunit1"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_slot(&t->top, &t->dev0, OBJECT).max, RDMACG_NO_LIMIT);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_slot(&t->top, &t->dev1, OBJECT).max, 7);
 }
@@ -773,6 +789,7 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_further_devices_need_few_bytes),
 	KUNIT_CASE(rdmacg_test_pools_go_with_the_limits_that_need_them),
 	KUNIT_CASE(rdmacg_test_pool_with_a_history_stays),
+	KUNIT_CASE(rdmacg_test_pool_of_an_endless_charge_stays),
 	KUNIT_CASE(rdmacg_test_removed_top_level_cgroup_frees_its_domains),
 	KUNIT_CASE(rdmacg_test_css_free_frees_the_pools),
 	KUNIT_CASE(rdmacg_test_no_cgroup_is_deeper_than_64),
