@@ -30,7 +30,7 @@ FIXTURE_SETUP(rdmacg_opened)
 
 FIXTURE_TEARDOWN(rdmacg_opened)
 {
-	/* Some tests give them to another process. */
+	/* Some tests have destroyed them. */
 	if (self->pd)
 		EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
 	if (self->context)
