@@ -229,8 +229,8 @@ TEST_F_TIMEOUT(test_rdmacg_refuse, limit_bounds_what_is_left_behind, 60)
 }
 
 /*
- * A device also refuses while it is removed. Some devices wait until the process ends, and its queues
- * are mapped until then.
+ * A device also refuses while it is removed. Some devices wait until the process ends, because its
+ * queues are mapped until then.
  */
 TEST_F(test_rdmacg_refuse, device_goes_before_the_process)
 {
