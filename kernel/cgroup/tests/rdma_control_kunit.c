@@ -124,7 +124,7 @@ static void rdmacg_test_rate_loses_nothing_where_a_waiter_begins_late(struct kun
 static void rdmacg_test_rate_takes_any_limit_after_years(struct kunit *test)
 {
 	static const u64 rates[] = { 1, 2, 999, RDMACG_OPS_MAX };
-	static const u64 bursts[] = { 1, 2, 999, SECOND, SECOND + 1, UNLIMITED - 1 };
+	static const u64 bursts[] = { 1, 2, 999, SECOND, BIT_ULL(55) + 1, UNLIMITED - 1 };
 	static const u64 clocks[] = { 0, 1, SECOND, S64_MAX - 2 * SECOND };
 	struct rdmacg_rate rate;
 	unsigned int i, j, k;
@@ -217,13 +217,12 @@ static void end(struct rdmacg_control *control)
 	rdmacg_control_end(control);
 }
 
-/* A process that wants to run one command, and the durations in milliseconds. */
+/* A process that wants to run one command. */
 struct rdmacg_process {
 	struct rdmacg_control *control;
 	struct task_struct *task;
 	struct completion has_begun;
-	unsigned int run_ms;		/* Of the command, or 0 if the test ends it. */
-	unsigned int handler_ms;	/* Of each signal handler. */
+	unsigned int run_ms;	/* How long the command runs, or 0 if the test ends it. */
 	int ret;
 };
 
@@ -236,8 +235,6 @@ static int rdmacg_process(void *arg)
 	allow_signal(SIGUSR1);
 	do {
 		process->ret = begin(process->control);
-		if (process->ret)
-			msleep(process->handler_ms);
 	} while (process->ret == -ERESTARTNOINTR && kernel_dequeue_signal() == SIGUSR1);
 	complete(&process->has_begun);
 	if (!process->ret && process->run_ms) {
@@ -341,6 +338,8 @@ static void rdmacg_test_free_place_goes_to_the_first_waiter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 3);
 	KUNIT_EXPECT_EQ(test, levels->parent->stat.throttled, 2);
 	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 1);
+	KUNIT_EXPECT_GT(test, levels->child->stat.throttled_ns, 0);
+	KUNIT_EXPECT_GT(test, levels->parent->stat.throttled_ns, levels->child->stat.throttled_ns);
 }
 
 /*
@@ -423,21 +422,6 @@ static void rdmacg_test_create_command_uses_the_rate_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, levels->parent->rate.due, due + 100 * MS);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
 	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 3);
-}
-
-static void rdmacg_test_waiter_at_its_own_limit_delays_no_sibling(struct kunit *test)
-{
-	struct rdmacg_levels *levels = rdmacg_levels(test);
-	u64 begins;
-
-	rdmacg_set(levels->parent, 100, 1, UNLIMITED);
-	rdmacg_set(levels->child, 1, 1, UNLIMITED);
-	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
-	begins = rdmacg_rate_begins(&levels->parent->rate);
-	rdmacg_wait(test, levels->child);
-	rdmacg_wait(test, levels->child);
-	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&levels->parent->rate), begins);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(rdmacg_start(test, levels->sibling, 0)), 0);
 }
 
 /*
@@ -661,30 +645,10 @@ static void rdmacg_test_signal_costs_nothing_at_home(struct kunit *test)
 		send_sig(SIGUSR1, process->task, 1);
 	}
 	KUNIT_EXPECT_EQ(test, levels->child->stat.ops, 0);
+	KUNIT_EXPECT_LE(test, rdmacg_rate_begins(&levels->child->rate), ktime_get_ns());
 	end(levels->sibling);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(process), 0);
 	KUNIT_EXPECT_EQ(test, levels->child->stat.ops, 1);
-	KUNIT_EXPECT_LE(test, levels->child->rate.due, ktime_get_ns() + 10 * MS);
-}
-
-static void rdmacg_test_time_in_a_signal_handler_is_not_a_wait(struct kunit *test)
-{
-	struct rdmacg_levels *levels = rdmacg_levels(test);
-	u64 before = ktime_get_ns();
-	struct rdmacg_process *process;
-
-	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
-	process = rdmacg_wait(test, levels->child);
-	process->handler_ms = 200;
-	send_sig(SIGUSR1, process->task, 1);
-	rdmacg_await(&levels->gate, 0);
-	end(levels->sibling);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(process), 0);
-	KUNIT_EXPECT_GT(test, levels->parent->stat.throttled_ns, 0);
-	/* On an emulated machine, a sleep of 200 ms may take less time on this clock. */
-	KUNIT_EXPECT_LE(test, levels->parent->stat.throttled_ns + 150 * MS,
-			ktime_get_ns() - before);
 }
 
 /*
@@ -1015,7 +979,6 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_running_process_uses_the_place_of_a_sleeper),
 	KUNIT_CASE(rdmacg_test_destroy_command_uses_no_rate),
 	KUNIT_CASE(rdmacg_test_create_command_uses_the_rate_twice),
-	KUNIT_CASE(rdmacg_test_waiter_at_its_own_limit_delays_no_sibling),
 	KUNIT_CASE(rdmacg_test_each_child_gets_a_turn),
 	KUNIT_CASE(rdmacg_test_cgroups_of_a_child_get_one_turn),
 	KUNIT_CASE(rdmacg_test_killed_waiter_gives_the_turn_to_its_cgroup),
@@ -1026,7 +989,6 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_burst_is_kept_after_a_lack_of_places),
 	KUNIT_CASE(rdmacg_test_removed_device_lets_all_commands_begin),
 	KUNIT_CASE(rdmacg_test_signal_costs_nothing_at_home),
-	KUNIT_CASE(rdmacg_test_time_in_a_signal_handler_is_not_a_wait),
 	KUNIT_CASE(rdmacg_test_command_ends_in_a_hard_interrupt),
 	{ }
 };

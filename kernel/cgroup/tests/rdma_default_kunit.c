@@ -237,7 +237,7 @@ static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, line), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf),
 			   "hca_object=3 qp=2 mr_mem=4096 ops=1000000 hw:door=1\n");
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "max qp=5"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "mr=9 max qp=5"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "qp=5\n");
 	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "max"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "");

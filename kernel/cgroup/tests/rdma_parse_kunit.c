@@ -142,17 +142,6 @@ static void rdmacg_test_line_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, -EINVAL);
 }
 
-static void rdmacg_test_index_follows_the_name(struct kunit *test)
-{
-	char *text = rdmacg_copy(test, "rxe0 index=4294967295 hca_handle=1");
-	struct rdmacg_line line;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_parse_line(&text, &line), 1);
-	KUNIT_EXPECT_TRUE(test, line.has_index);
-	KUNIT_EXPECT_EQ(test, line.index, U32_MAX);
-	KUNIT_EXPECT_STREQ(test, rdmacg_limits(test, &line), " hca_handle=1");
-}
-
 /* A write accepts each name in the form in which the files show it. */
 static void rdmacg_test_each_name_is_read_as_it_is_shown(struct kunit *test)
 {
@@ -198,25 +187,12 @@ static void rdmacg_test_text_that_was_cut_is_refused(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_text_is_whole("rxe0 a=1\n "));
 }
 
-static void rdmacg_test_only_a_limit_is_printed_as_max(struct kunit *test)
-{
-	struct seq_file sf = { };
-
-	rdmacg_test_init_seq(test, &sf);
-	rdmacg_print_limit(&sf, "hca_handle", RDMACG_NO_LIMIT);
-	rdmacg_print_value(&sf, "hca_object", ".max", RDMACG_NO_LIMIT);
-	KUNIT_EXPECT_STREQ(test, sf.buf,
-			   " hca_handle=max hca_object.max=9223372036854775807");
-}
-
 static struct kunit_case rdmacg_parse_cases[] = {
 	KUNIT_CASE_PARAM(rdmacg_test_line_is_accepted, rdmacg_line_gen_params),
 	KUNIT_CASE_PARAM(rdmacg_test_line_is_refused, rdmacg_refused_gen_params),
-	KUNIT_CASE(rdmacg_test_index_follows_the_name),
 	KUNIT_CASE(rdmacg_test_each_name_is_read_as_it_is_shown),
 	KUNIT_CASE(rdmacg_test_too_long_name_is_refused),
 	KUNIT_CASE(rdmacg_test_text_that_was_cut_is_refused),
-	KUNIT_CASE(rdmacg_test_only_a_limit_is_printed_as_max),
 	{}
 };
 

@@ -210,7 +210,7 @@ static void rdmacg_test_data_path_of_one_driver_is_not_counted(struct kunit *tes
 			    UVERBS_COMMAND_DATA);
 	rdmacg_expect_class(test, uapi, UVERBS_OBJECT_QP, RDMACG_KUNIT_METHOD_MODIFY,
 			    UVERBS_COMMAND_CHANGE);
-	uapi = rdmacg_uapi(test);
+	uapi = rdmacg_driver_uapi(test, RDMA_DRIVER_MLX5);
 	rdmacg_expect_class(test, uapi, BNXT_RE_OBJECT_NOTIFY_DRV, BNXT_RE_METHOD_NOTIFY_DRV,
 			    UVERBS_COMMAND_CHANGE);
 	rdmacg_expect_class(test, uapi, UVERBS_OBJECT_QP, RDMACG_KUNIT_METHOD_MODIFY,
