@@ -101,6 +101,32 @@ TEST_F(test_rdmacg_mem, refusal_leaves_nothing)
 	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
 }
 
+/*
+ * If the driver keeps queues in memory of the program, a CQ is charged for the pages of its queue,
+ * and a limit refuses the CQ.
+ */
+TEST_F(test_rdmacg_mem, queue_of_the_program_costs_its_pages)
+{
+	struct ibv_cq *cq = ibv_create_cq(self->context, 1000, NULL, NULL, 0);
+	struct rdmacg_tree *tree = &self->tree;
+	long long bytes = rdmacg_verbs(tree, tree->left, "mr_mem");
+
+	ASSERT_NE(NULL, cq);
+	if (!bytes)
+		SKIP(goto out, "the driver of %s keeps queues elsewhere", tree->device);
+	EXPECT_LT(PAGE, bytes);
+	EXPECT_EQ(0, bytes % PAGE);
+	EXPECT_EQ(0, rdmacg_limit_mem(tree, tree->left, 2 * bytes - 1));
+	EXPECT_EQ(NULL, ibv_create_cq(self->context, 1000, NULL, NULL, 0));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(bytes, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	EXPECT_EQ(1, rdmacg_verbs(tree, tree->left, "cq"));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events", "mr_mem.max"));
+out:
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
+}
+
 /* A registration is uncharged if the driver finds no memory at the address. */
 TEST_F(test_rdmacg_mem, failed_registration_uncharges)
 {
