@@ -346,7 +346,7 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
  * and unlock. The lock is released after each pool, because siblings need the
  * lock. If another task uses a pool, that task gives the pool back later.
  */
-void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
+static void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
 	u32 key = pool->domain->desc->key;
 	struct rdma_cgroup *cg = pool->cg;
@@ -555,7 +555,8 @@ static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
  * caller that does not use the pool gives it back. Returns -ENOMEM, or -ENODEV
  * if the device is being unregistered.
  */
-struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+static struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg,
+						struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
 	int ret;

@@ -512,7 +512,7 @@ static __always_inline bool rdmacg_pool_apply_n(struct rdma_cgroup *cg,
 	return fits;
 }
 
-/* The fast path for a set of any size. */
+/* The fast path, which only sets of at most three amounts can take. */
 static __always_inline bool rdmacg_pool_apply_fast(struct rdma_cgroup *cg,
 						   const struct rdmacg_device *device,
 						   const struct rdmacg_amount *set,
@@ -543,9 +543,7 @@ void rdmacg_pools_drain(struct rdmacg_desc *desc);
 u32 rdmacg_nr_keys(struct rdma_cgroup *cg);
 size_t rdmacg_pool_size(const struct rdmacg_desc *desc, unsigned int depth);
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key);
-struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key);
-void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool);
 int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc);

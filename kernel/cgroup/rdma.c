@@ -192,7 +192,7 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 		 * The unregistration has returned the charge, with its
 		 * reference.
 		 */
-		if (!device->desc && device->keeps_charges)
+		if (!device->desc && READ_ONCE(device->keeps_charges))
 			return;
 		is_valid = rdmacg_pool_uncharge(owner, device, set, count);
 	}
@@ -533,7 +533,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 	 */
 	rdmacg_desc_hide(desc);
 	rdmacg_desc_follow_name(desc, NULL);
-	WRITE_ONCE(desc->keeps_charges, device->keeps_charges);
+	WRITE_ONCE(desc->keeps_charges, READ_ONCE(device->keeps_charges));
 	rdmacg_pools_drain(desc);
 	/* Without slots, later charges fail. */
 	device->nr_slots = 0;

@@ -160,8 +160,8 @@ static u64 smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semapho
 /*
  * Unmap idle buffers of @lgr that are charged to @cg, the largest first, until
  * @wanted bytes are unmapped. Returns whether there were any. More buffers, and
- * buffers of other groups, stay mapped, because the caller holds a mutex of all
- * connections.
+ * buffers of other groups, stay mapped, because the caller holds the mutex of
+ * all client connections, or of all server connections.
  */
 static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg, u64 wanted)
 {
