@@ -532,39 +532,6 @@ static void rdmacg_test_lowered_limit_takes_the_turn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(child), 0);
 }
 
-/* A write, or the end of a command, lets one command of a child wait at the parent. */
-static void rdmacg_test_write_moves_one_of_many(struct kunit *test)
-{
-	struct rdmacg_levels *levels = rdmacg_levels(test);
-	unsigned int i;
-
-	rdmacg_set(levels->child, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
-	for (i = 0; i < 20; i++)
-		rdmacg_wait(test, levels->child);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&levels->child->queue), 1);
-	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
-	rdmacg_set(levels->child, UNLIMITED, UNLIMITED, UNLIMITED);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&levels->child->queue), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&levels->parent->queue), 1);
-	KUNIT_EXPECT_EQ(test, rdmacg_waiting(&levels->gate), 20);
-}
-
-static void rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next(struct kunit *test)
-{
-	struct rdmacg_levels *levels = rdmacg_levels(test);
-	struct rdmacg_process *killed, *next;
-
-	rdmacg_set(levels->parent, 2, 1, UNLIMITED);
-	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
-	killed = rdmacg_wait(test, levels->child);
-	next = rdmacg_wait(test, levels->child);
-	send_sig(SIGKILL, killed->task, 1);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(killed), -ERESTARTNOINTR);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(next), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_waiting(&levels->gate), 0);
-}
-
 static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -983,8 +950,6 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_cgroups_of_a_child_get_one_turn),
 	KUNIT_CASE(rdmacg_test_killed_waiter_gives_the_turn_to_its_cgroup),
 	KUNIT_CASE(rdmacg_test_lowered_limit_takes_the_turn),
-	KUNIT_CASE(rdmacg_test_write_moves_one_of_many),
-	KUNIT_CASE(rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next),
 	KUNIT_CASE(rdmacg_test_raised_limit_lets_all_begin),
 	KUNIT_CASE(rdmacg_test_burst_is_kept_after_a_lack_of_places),
 	KUNIT_CASE(rdmacg_test_removed_device_lets_all_commands_begin),
