@@ -111,7 +111,8 @@ static inline bool rdmacg_end_fail_nth(void)
 }
 
 /*
- * Read the usage and the limits of @cgroup in all classes. Returns false if a file cannot be read.
+ * Read the usage and the limits of @cgroup in all classes that the kernel has. Returns false if a
+ * file cannot be read.
  */
 static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 {
@@ -122,7 +123,7 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 	size_t i, used = 0;
 
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		if (cg_read(cgroup, files[i], text + used, size - used))
+		if (cg_read(cgroup, files[i], text + used, size - used) && errno != ENOENT)
 			return false;
 		used = strlen(text);
 	}
