@@ -123,7 +123,8 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 	size_t i, used = 0;
 
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		if (cg_read(cgroup, files[i], text + used, size - used) && errno != ENOENT)
+		/* Each cgroup has the first file. */
+		if (cg_read(cgroup, files[i], text + used, size - used) && (!i || errno != ENOENT))
 			return false;
 		used = strlen(text);
 	}
