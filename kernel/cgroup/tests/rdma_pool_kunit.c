@@ -136,6 +136,23 @@ static void rdmacg_expect_events(struct kunit *test, struct rdma_cgroup *cg,
 	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, cg, file), text);
 }
 
+/* A charge counts on each level below the root, which is never charged. */
+static void rdmacg_test_charge_counts_in_its_cgroup_and_ancestors(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	rdmacg_charge_many(test, &t->root, &t->dev0, OBJECT, 3);
+	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
+	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 3);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_slot(&t->leaf, &t->dev0, OBJECT).usage, 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_slot(&t->left, &t->dev0, OBJECT).usage, 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_slot(&t->right, &t->dev0, OBJECT).usage, 3);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_slot(&t->top, &t->dev0, OBJECT).usage, 5);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_slot(&t->other, &t->dev0, OBJECT).usage, 0);
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->root));
+	rdmacg_uncharge_many(&t->root, &t->dev0, OBJECT, 3);
+}
+
 /*
  * A limit binds neither another resource nor a sibling. With a lowered limit of 2, a charge is
  * refused at a usage of 3 or 2, and succeeds at a usage of 1.
@@ -756,6 +773,7 @@ static void rdmacg_test_charge_pins_its_owner_and_a_refusal_does_not(struct kuni
 }
 
 static struct kunit_case rdmacg_pool_cases[] = {
+	KUNIT_CASE(rdmacg_test_charge_counts_in_its_cgroup_and_ancestors),
 	KUNIT_CASE(rdmacg_test_charge_past_the_limit_is_refused),
 	KUNIT_CASE(rdmacg_test_smallest_limit_on_the_way_up_decides),
 	KUNIT_CASE(rdmacg_test_refusal_names_the_lowest_limit),
