@@ -106,6 +106,13 @@ relay() {
 	fi
 }
 
+# allowed_skips FILE LABEL...: print the tests that may be skipped if one of the labels is before them in FILE.
+allowed_skips() {
+	file=$1
+	shift
+	awk -v labels=" $* " 'index(labels, " " $1 " ") { print $2 }' "$file" | paste -sd ' '
+}
+
 # ktap PREFIX [SKIPS]: convert KTAP of the kselftest runner or of a kernel log with KUnit to our
 # lines, with PREFIX before each name. A group of tests has a line only if the group is empty, or if
 # the group failed although no test in it failed. ktap fails if a test failed, if fewer tests ran
