@@ -368,7 +368,7 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter)
 	scoped_guard(spinlock_irq, &gate->lock) {
 		while (!waiter->has_begun && !signal_pending(current)) {
 			set_current_state(TASK_INTERRUPTIBLE);
-			/* The guard drops the lock that is taken again. */
+			/* Sleep without the lock of the guard. */
 			spin_unlock_irq(&gate->lock);
 			schedule();
 			spin_lock_irq(&gate->lock);

@@ -21,10 +21,11 @@ struct uverbs_api;
  *	counts once in the rate
  * @UVERBS_COMMAND_DESTROY: it is counted, but does not use the rate and never
  *	waits
- *	(uverbs_limit_command() limits the values up to this one)
  * @UVERBS_COMMAND_DATA: it is not counted
  * @UVERBS_COMMAND_QUERY: it is not counted
  * @UVERBS_COMMAND_OTHER: it calls another command, which is counted
+ *
+ * The classes up to UVERBS_COMMAND_DESTROY are counted, and the others are not.
  */
 enum uverbs_command_class {
 	UVERBS_COMMAND_UNKNOWN,
