@@ -229,8 +229,8 @@ TEST_F_TIMEOUT(test_rdmacg_refuse, limit_bounds_what_is_left_behind, 60)
 }
 
 /*
- * A device also refuses while it is removed, and its process ends later. On some devices, the removal
- * waits until the process ends, because mapped queues keep the device open.
+ * A device also refuses while it is removed, and its process ends later. On some devices, the
+ * removal waits until the process ends, because mapped queues keep the device open.
  */
 TEST_F(test_rdmacg_refuse, device_goes_before_the_process)
 {
