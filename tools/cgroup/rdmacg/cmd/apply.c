@@ -3,7 +3,6 @@
  * rdmacg apply: the limits of files. With --watch, a new device causes a visit of all cgroups, and
  * a new cgroup causes a visit of this cgroup and its descendants.
  */
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 

@@ -3,9 +3,7 @@
  * rdmacg export: figures for a monitoring system. The format requires all samples of a family
  * together. So rdmacg reads the tree once, and then prints one family after the other.
  */
-#include <ctype.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include "core/core.h"
 

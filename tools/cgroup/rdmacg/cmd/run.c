@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg run: a command in a cgroup of its own, which has the limits before the command begins. */
 #include <ftw.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: cgroups, their ancestors and their descendants. */
-#include <signal.h>
-#include <sys/stat.h>
-
 #include "core/core.h"
 
 /* A walk ends here: each level needs a descriptor, and a tenant can create any number of levels. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the pools of a cgroup, from the controller's files. */
-#include <ctype.h>
-
 #include "core/core.h"
 
 const char * const pool_class_names[] = { "hca", "verb", "hw", "control", "netlink" };

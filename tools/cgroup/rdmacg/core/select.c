@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the cgroups, devices and resources that options select. */
-#include <ctype.h>
 #include <fnmatch.h>
 #include <locale.h>
-#include <regex.h>
 
 #include "core/core.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: causes of failures other than limits of cgroups. */
-#include <ctype.h>
-
 #include "core/core.h"
 
 /* List at most this many processes. The processes with the least room come first. */

@@ -9,8 +9,6 @@
  * The user who starts a container controls parts of the state and of config.json. So all sizes have
  * a bound, and the hook opens only the bundle's config.json, which must be a regular file.
  */
-#include <ctype.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <syslog.h>
 

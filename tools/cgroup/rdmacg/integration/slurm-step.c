@@ -10,9 +10,7 @@
  * Slurm first starts the step "extern" without the request of the job, so it gets the
  * administrator's limits for itself.
  */
-#include <regex.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include "write/write.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: numbers from text and to text, without overflow. */
-#include <ctype.h>
-
 #include "lib/lib.h"
 
 static const char number_units[] = "KMGTPE";

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: commands and their options. */
-#include <ctype.h>
-
 #include "lib/lib.h"
 
 /* The keys of options without a letter are above this number. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: escapes of untrusted names for a terminal, for JSON and for a shell. */
-#include <ctype.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <wchar.h>

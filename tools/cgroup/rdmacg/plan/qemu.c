@@ -6,8 +6,6 @@
  * tests/plan-migration.py, a migration completes with exactly these limits, and fails if a limit is
  * lower by one.
  */
-#include <regex.h>
-
 #include "plan/plan.h"
 
 /* RDMA_REG_CHUNK_SHIFT */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg top: the rows, their order, and their table. */
-#include <sys/stat.h>
-
 #include "top/top.h"
 
 #define TOP_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT) | POOL_BIT(POOL_EVENTS))

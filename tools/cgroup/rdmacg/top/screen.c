@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg top: the screen and the keys. */
 #include <curses.h>
-#include <signal.h>
 #include <sys/signalfd.h>
 
 #include "top/top.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: writes that can be undone together. */
-#include <sys/stat.h>
-
 #include "write/write.h"
 
 #define TRANSACTION_CONTROL "cgroup.subtree_control"
