@@ -49,16 +49,16 @@ static struct run {
 	uint64_t refused;
 } run;
 
-static bool run_take_item(const char *item, void *to)
-{
-	return limits_parse_option(memory_append(run.limits, run.nr_limits), item);
-}
-
 /* Take DEVICE:KEY=VALUE[,KEY=VALUE]...[;DEVICE:...]. */
 static void run_take_limits(const char *text, void *to)
 {
-	if (!limits_each_item(text, run_take_item, to))
-		exit(EXIT_USAGE);
+	char *copy __autofree = memory_string(text), *rest;
+	/* Skip empty items, but not if there is no other item. */
+	char *item = strtok_r(copy, ";", &rest) ?: copy;
+
+	for (; item; item = strtok_r(NULL, ";", &rest))
+		if (!limits_parse_option(memory_append(run.limits, run.nr_limits), item))
+			exit(EXIT_USAGE);
 }
 
 /* Take a margin for peaks, "20%" or "20". */

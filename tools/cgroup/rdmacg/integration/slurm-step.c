@@ -25,36 +25,31 @@ static struct policy step_job = { .place = "plugstack.conf", .config.by_key = tr
 static struct policy step_own = { .config.by_key = true };
 static bool step_end;
 
-/* The section to which step_take() adds rules, and the place of the text for messages. */
-struct step_place {
-	struct config *config;
-	const char *section, *where;
-};
-
 /* Take [DEVICE:]KEY=VALUE[,KEY=VALUE].... A rule without a device is for all devices. */
-static bool step_take_item(const char *item, void *to)
+static void step_take_item(struct config *config, const char *section, const char *where,
+			   const char *item)
 {
-	char *rule __autofree = NULL;
-	const struct step_place *place = to;
-	struct config *config = place->config;
 	/* A key of rdma.default may begin with "hw:". */
 	bool has_device = strchr(item, ':') && strncmp(item, "hw:", 3);
+	char *rule __autofree = memory_format("%s%s", has_device ? "" : "default:", item);
 
-	rule = memory_format("%s%s", has_device ? "" : "default:", item);
 	/* Blanks and # have other meanings in a rule. */
 	if (strpbrk(item, " \t\r\n") || *item == '#')
-		return say_error(place->where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
-	return config_add(config, place->section, place->where, rule) &&
-	       config_check_repeats(config);
+		say_and_exit(EXIT_USAGE, where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...",
+			     item);
+	if (!config_add(config, section, where, rule) || !config_check_repeats(config))
+		exit(EXIT_USAGE);
 }
 
 static void step_take(struct config *config, const char *section, const char *where,
 		      const char *text)
 {
-	struct step_place place = { config, section, where };
+	char *copy __autofree = memory_string(text), *rest;
+	/* Skip empty items, but not if there is no other item. */
+	char *item = strtok_r(copy, ";", &rest) ?: copy;
 
-	if (!limits_each_item(text, step_take_item, &place))
-		exit(EXIT_USAGE);
+	for (; item; item = strtok_r(NULL, ";", &rest))
+		step_take_item(config, section, where, item);
 }
 
 /* Take the request of a user. Only administrators may use patterns. */

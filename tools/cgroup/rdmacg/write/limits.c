@@ -106,18 +106,6 @@ bool limits_parse_option(struct limits *limits, const char *text)
 	return limits_parse(limits, copy, words, count);
 }
 
-bool limits_each_item(const char *list, bool (*take)(const char *item, void *to), void *to)
-{
-	char *copy __autofree = memory_string(list);
-	char *rest, *item = strtok_r(copy, ";", &rest);
-
-	/* Skip empty items, but not if there is no other item. */
-	for (item = item ? item : copy; item; item = strtok_r(NULL, ";", &rest))
-		if (!take(item, to))
-			return false;
-	return true;
-}
-
 void limits_free(struct limits *limits)
 {
 	while (limits->nr_limits)

@@ -55,8 +55,6 @@ struct limits {
 /* Parse words, or "DEVICE:WORD[,WORD]...", into empty @limits. Returns false after an error. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
 bool limits_parse_option(struct limits *limits, const char *text);
-/* Call @take for each item between semicolons, at least for one. */
-bool limits_each_item(const char *list, bool (*take)(const char *item, void *to), void *to);
 void limits_free(struct limits *limits);
 /* Returns NULL if @limits does not have the key. */
 const struct limit *limits_find(const struct limits *limits, const char *key);
