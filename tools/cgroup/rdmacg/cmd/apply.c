@@ -10,7 +10,6 @@
 
 static struct apply {
 	char **files;
-	size_t nr_files;
 	bool watch;
 	struct config config;
 	struct hotplug hotplug;
@@ -253,14 +252,14 @@ static int apply_check_text(void)
 static void apply_reload(void)
 {
 	struct config config = { 0 };
-	size_t i;
+	char **file;
 
-	for (i = 0; i < apply.nr_files; i++)
-		if (!strcmp(apply.files[i], "-")) {
+	for (file = apply.files; *file; file++)
+		if (!strcmp(*file, "-")) {
 			say_note("standard input cannot be read again; its limits stay in effect");
 			return;
 		}
-	if (!config_read(&config, apply.files, apply.nr_files)) {
+	if (!config_read(&config, apply.files)) {
 		say_note("a file is malformed; the earlier limits stay in effect");
 		return;
 	}
@@ -332,13 +331,12 @@ static bool apply_watch(void)
 int cmd_apply(int argc, char **argv)
 {
 	apply.files = options_read(&apply_syntax, argc, argv);
-	apply.nr_files = argv + argc - apply.files;
 	if (apply.change.dry_run && apply.watch)
 		options_fail("apply", "--check and --watch exclude each other");
 	hierarchy_open(apply.change.dry_run ? 0 : EXIT_FAILED);
-	if (!config_read(&apply.config, apply.files, apply.nr_files))
+	if (!config_read(&apply.config, apply.files))
 		return EXIT_FAILED;
-	if (!apply.nr_files && !apply.config.nr_rules)
+	if (!*apply.files && !apply.config.nr_rules)
 		say_note("there are no limits in %s/*.conf", config_folder());
 	if (!hierarchy.path)
 		return apply_check_text();

@@ -341,14 +341,16 @@ static bool doctor_can_apply(const struct config *config, const struct rule *rul
 	return true;
 }
 
-/* Check that each line can have an effect. config_read() explains @files. */
-static void doctor_check_config(char * const *files, size_t count, const char *reader)
+/* Check that each line can have an effect, in @policy or, for NULL, in the files of apply. */
+static void doctor_check_config(const char *policy)
 {
+	const char *reader = policy ? "oci-hook" : "apply";
 	struct config config = { 0 };
+	char *none = NULL;
 	const struct pool *pool;
 	const struct rule *rule;
 
-	if (!(count ? policy_read(&config, *files) : config_read(&config, NULL, 0)))
+	if (!(policy ? policy_read(&config, policy) : config_read(&config, &none)))
 		doctor_say("problem", "files of limits",
 			   "%s does not apply them, because of the error above", reader);
 	for (rule = config.rules; rule < config.rules + config.nr_rules; rule++) {
@@ -360,11 +362,11 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 				   rule->where, rule->limits.device.name);
 		say_place = rule->where;
 		for (pool = doctor.sample.first; pool; pool = pool->next)
-			if (!doctor_can_apply(&config, rule, pool, count))
+			if (!doctor_can_apply(&config, rule, pool, policy))
 				doctor_say("problem", "files of limits",
 					   "%s fails, because of the error above", reader);
 		say_place = NULL;
-		if (!count && is_default && !pools_find(&doctor.sample, &device_default))
+		if (!policy && is_default && !pools_find(&doctor.sample, &device_default))
 			doctor_say("problem", "files of limits",
 				   "%s: this kernel has no %s, so apply fails; limit each device",
 				   rule->where, POOL_FILE_DEFAULT);
@@ -378,12 +380,12 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 
 static void doctor_check_configs(void)
 {
-	char *oci = (char *)hierarchy_path("RDMACG_OCI", "/etc/rdmacg/oci.conf");
+	const char *oci = hierarchy_path("RDMACG_OCI", "/etc/rdmacg/oci.conf");
 
 	if (doctor.sample.files[POOL_HCA] && file_exists(AT_FDCWD, config_folder()))
-		doctor_check_config(NULL, 0, "apply");
+		doctor_check_config(NULL);
 	if (doctor.sample.files[POOL_HCA] && file_exists(AT_FDCWD, oci))
-		doctor_check_config(&oci, 1, "oci-hook");
+		doctor_check_config(oci);
 }
 
 static const struct {

@@ -130,24 +130,22 @@ static bool config_read_file(struct config *config, const char *name)
 	return good;
 }
 
-bool config_read(struct config *config, char * const *files, size_t count)
+bool config_read(struct config *config, char * const *files)
 {
 	char *folder __autofree = memory_format("%s/", config_folder());
 	char *pattern __autofree = memory_format("%s*.conf", folder);
 	glob_t found = { 0 };
 	bool good = true;
-	size_t i;
 
-	if (!count) {
+	if (!*files) {
 		if (access(folder, R_OK | X_OK))
 			return say_error(config_folder(), "%s; %s or name a FILE", strerror(errno),
 					 errno == EACCES ? "run as root" : "create it");
 		glob(pattern, 0, NULL, &found);
 		files = found.gl_pathv;
-		count = found.gl_pathc;
 	}
-	for (i = 0; i < count; i++)
-		good &= config_read_file(config, files[i]);
+	while (files && *files)
+		good &= config_read_file(config, *files++);
 	globfree(&found);
 	if (!good)
 		config_free(config);

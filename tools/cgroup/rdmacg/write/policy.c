@@ -20,11 +20,11 @@ static bool policy_is_request(const struct rule *rule)
 
 bool policy_read(struct config *config, const char *place)
 {
-	char *file = (char *)place;
+	char *files[2] = { (char *)place };
 	size_t i = config->nr_rules;
 
 	config->by_key = true;
-	if (!config_read(config, &file, 1))
+	if (!config_read(config, files))
 		return false;
 	for (; i < config->nr_rules; i++) {
 		const struct rule *rule = &config->rules[i];

@@ -93,10 +93,10 @@ enum config_match {
 /* The folder of the files: /etc/rdmacg.d, or RDMACG_CONFIG for tests. */
 #define config_folder()	hierarchy_path("RDMACG_CONFIG", "/etc/rdmacg.d")
 /*
- * Add the rules of @files or, if @count is 0, of the files in config_folder(). On an error, add
- * none.
+ * Add the rules of @files, up to a NULL, or of the files in config_folder() if there is none. On an
+ * error, add none.
  */
-bool config_read(struct config *config, char * const *files, size_t count);
+bool config_read(struct config *config, char * const *files);
 /* Add the rule @text, "DEVICE WORD..." or "DEVICE:WORD,...". Returns false after an error. */
 bool config_add(struct config *config, const char *section, const char *where, char *text);
 /* Returns false after an error if an earlier rule of the section has a key of the last rule. */
