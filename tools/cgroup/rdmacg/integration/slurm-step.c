@@ -84,12 +84,11 @@ static const struct syntax step_syntax = {
 /* Lock a file of root until the process ends. Any user could lock the folder of a cgroup. */
 static void step_lock(void)
 {
-	char *path __autofree = NULL;
 	const char *folder = hierarchy_path("RDMACG_RUN", "/run/rdmacg");
+	char *path __autofree = memory_format("%s/slurm.lock", folder);
 	int64_t end = clock_now() + STEP_LOCK_SECONDS * 1000;
 	int fd = -1;
 
-	path = memory_format("%s/slurm.lock", folder);
 	if (!mkdir(folder, 0755) || errno == EEXIST)
 		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	while (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {
