@@ -82,10 +82,9 @@ static struct json_object *oci_read(FILE *from, const char *name)
 	char *text __autofree = memory_zeroed(OCI_LARGEST + 1, 1);
 	size_t size = fread(text, 1, OCI_LARGEST + 1, from);
 
-	if (!ferror(from) && size <= OCI_LARGEST)
-		return oci_parse(name, text, size);
-	say_error(name, "%s", ferror(from) ? strerror(errno) : "is larger than 8 MiB");
-	return NULL;
+	if (ferror(from) || size > OCI_LARGEST)
+		say_failure(name, "%s", ferror(from) ? strerror(errno) : "is larger than 8 MiB");
+	return oci_parse(name, text, size);
 }
 
 /* A string of the object, or NULL if the value has another type or a NUL character. */
@@ -218,18 +217,16 @@ static bool oci_take_variables(struct config *rules, struct json_object *config)
 	return true;
 }
 
-/* Open config.json. Another file than a regular one may have no end. Returns NULL on an error. */
+/* Open config.json. Another file than a regular one may have no end. */
 static FILE *oci_open_config(const char *bundle)
 {
 	char *path __autofree = memory_format("%s/%s", bundle, oci_config_name);
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
 
-	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode))
-		return memory_check(fdopen(fd, "r"));
-	say_error(bundle, "%s: %s", oci_config_name, strerror(fd < 0 ? errno : EINVAL));
-	close(fd);
-	return NULL;
+	if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode))
+		say_failure(bundle, "%s: %s", oci_config_name, strerror(fd < 0 ? errno : EINVAL));
+	return memory_check(fdopen(fd, "r"));
 }
 
 /* Take the requests from config.json, on standard input or in the bundle that the state names. */
