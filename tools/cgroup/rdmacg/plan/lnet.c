@@ -82,7 +82,9 @@ static unsigned int lnet_parse_release(const char *text)
 	uint64_t minor = 0;
 	int end;
 
-	if (sscanf(text, "2.%" SCNu64 "%n", &minor, &end) != 1 || !minor || !strchr(".", text[end]))
+	/* sscanf() would accept a blank or a sign. */
+	if (sscanf(text, "2.%" SCNu64 "%n", &minor, &end) != 1 || !isdigit(text[2]) || !minor ||
+	    !strchr(".", text[end]))
 		options_fail(text, "is not a release of Lustre; write a release such as 2.15");
 	if (minor < LNET_OLDEST || minor > LNET_NEWEST)
 		options_fail(text, "is unknown; the sources that were read are 2.%d to 2.%d",
