@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 # Functions for the tests: a tree of files that looks like cgroups, the command, and claims.
-# Each claim gets a new tree. "claim NAME COMMAND..." prints "ok NAME", or "not ok NAME" and the output
-# if a condition in the command fails.
+# Each claim gets a new tree, and no files of earlier claims in $work. "claim NAME COMMAND..." prints
+# "ok NAME", or "not ok NAME" and the output if a condition in the command fails.
 
 . "$(dirname "${BASH_SOURCE[0]}")/claims.sh"
 export LC_ALL=C.UTF-8
@@ -258,6 +258,7 @@ row() {
 # $MATCH.
 claim() {
 	case $1 in *"${MATCH-}"*) ;; *) return ;; esac
+	find "$work" -mindepth 1 -maxdepth 1 ! -name bin ! -name template -exec rm -rf {} +
 	tree
 	judge "$@"
 }
