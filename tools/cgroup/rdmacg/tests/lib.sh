@@ -72,6 +72,15 @@ count() {
 	put "tenants/a/$1" "${@:2}"
 }
 
+# refuse_qp CGROUP MAX FAIL LOCAL-MAX LOCAL-FAIL: set the refusals of qp. Overwrite each file in place and
+# with the same length, so that "rdmacg watch" never reads a part.
+refuse_qp() {
+	printf 'rxe0 qp.max=%s qp.alloc_fail=%s mr_mem.max=0 mr_mem.alloc_fail=0\n' "$4" "$5" \
+		1<>"$root/$1/rdma.verb.events.local"
+	printf 'rxe0 qp.max=%s qp.alloc_fail=%s mr_mem.max=0 mr_mem.alloc_fail=0\n' "$2" "$3" \
+		1<>"$root/$1/rdma.verb.events"
+}
+
 # process PID CGROUP [MEMLOCK [PINNED_KB [USER_NAMESPACE]]]: create an entry of /proc.
 process() {
 	mkdir -p "$proc/$1/ns"
