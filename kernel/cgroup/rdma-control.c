@@ -146,8 +146,7 @@ static struct rdmacg_waiter *rdmacg_next_locked(struct rdmacg_control *level)
 
 static bool rdmacg_has_room_locked(const struct rdmacg_control *level, u64 now)
 {
-	return READ_ONCE(*level->bypass) || (level->inflight < level->inflight_max &&
-					     rdmacg_rate_begins(&level->rate) <= now);
+	return level->inflight < level->inflight_max && rdmacg_rate_begins(&level->rate) <= now;
 }
 
 /*

@@ -433,16 +433,6 @@ static void rdmacg_test_device_memory_is_charged_in_pages(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* A length of 0 is charged as an object, and drivers refuse it later. */
-static void rdmacg_test_device_memory_of_length_0_is_an_object(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-
-	rdmacg_limit_bytes(test, &verbs->left, "dm_mem", 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_dm(test, 0)), 0);
-	rdmacg_expect_left(test, 1, "dm=1");
-}
-
 static void rdmacg_test_device_memory_without_end_is_not_counted(struct kunit *test)
 {
 	static const u64 lengths[] = { LONGEST, LONGEST + 1, U64_MAX - PAGE_SIZE, U64_MAX };
@@ -493,7 +483,6 @@ static struct kunit_case rdmacg_devx_cases[] = {
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_a_size_is_a_driver_object),
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_end_is_not_counted),
 	KUNIT_CASE_PARAM(rdmacg_test_device_memory_is_charged_in_pages, rdmacg_dm_gen_params),
-	KUNIT_CASE(rdmacg_test_device_memory_of_length_0_is_an_object),
 	KUNIT_CASE(rdmacg_test_device_memory_without_end_is_not_counted),
 	KUNIT_CASE(rdmacg_test_query_shows_all_device_memory),
 	{}

@@ -592,6 +592,7 @@ static void rdmacg_test_device_removed_during_a_write_frees_its_pool(struct kuni
 	rdmacg_unregister_device(&t->dev0);
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 	rdmacg_pool_unpin(&t->leaf, desc);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdmacg_pool_pin(&t->top, desc)), -ENODEV);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdmacg_pool_pin(&t->right, desc)), -ENODEV);
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->top));
 	KUNIT_EXPECT_TRUE(test, list_empty(&desc->domains));

@@ -14,14 +14,6 @@
 #include "../../../drivers/infiniband/core/cma_priv.h"
 #include "rdma_verbs_kunit.h"
 
-static void rdmacg_test_capacity_comes_from_the_device(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-
-	rdmacg_expect(test, &verbs->root, RDMACG_CLASS_HCA, RDMACG_FILE_CAPACITY,
-		      "kunit0 hca_handle=max hca_object=max pd=100 comp_channel=max cq=max qp=1000 mr=max async_event=max mr_mem=max cm_id=max\n");
-}
-
 static void rdmacg_test_device_without_mr_has_no_mr_mem(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -619,7 +611,6 @@ static void rdmacg_test_current_is_limited_by_qp_mr_and_memory(struct kunit *tes
 }
 
 static struct kunit_case rdmacg_verbs_cases[] = {
-	KUNIT_CASE(rdmacg_test_capacity_comes_from_the_device),
 	KUNIT_CASE(rdmacg_test_device_without_mr_has_no_mr_mem),
 	KUNIT_CASE_PARAM(rdmacg_test_object_is_charged_to_its_creator, rdmacg_object_gen_params),
 	KUNIT_CASE(rdmacg_test_kept_object_is_charged_until_the_device_goes),
