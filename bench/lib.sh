@@ -45,10 +45,8 @@ build() (
 	grep -qx CONFIG_CGROUP_RDMA=y "$build/.config" || return 0
 	rm -f "$side"/*.[co]
 	cp "$ROOT/bench/Kbuild" "$ROOT/bench/charge.c" "$ROOT/bench/queue.c" "$side/"
-	make -s -C "$tree" O="$build" ARCH="$(arch_of "$VM")" CC='ccache gcc' M="$build/bench" modules >"$side/build.log" 2>&1 || {
-		tail -n 20 "$side/build.log" >&2
-		die "the benchmark's modules failed (log: $side/build.log)"
-	}
+	make -s -C "$tree" O="$build" ARCH="$(arch_of "$VM")" CC='ccache gcc' M="$build/bench" modules >"$side/build.log" 2>&1 ||
+		build_failed "$side/build.log" "the benchmark's modules do not build"
 )
 
 # boot GROUP.KERNEL LINUX SCRIPT ARG...: run a script in the guest for a round of a group's measurements.

@@ -55,6 +55,12 @@ die() {
 	exit 1
 }
 
+# build_failed LOG WHAT: show the first errors in the log of a build, and fail.
+build_failed() {
+	grep -E -A5 'error|Error|undefined' "$1" | head -n 20 >&2
+	die "$2 (log: $1)"
+}
+
 # plain_path PATH REMEDY: refuse these characters, which make, the guest's command
 # line or apt do not accept.
 plain_path() {
