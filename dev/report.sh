@@ -5,8 +5,9 @@
 # lib.sh. A script ends with "exit $failed". ONLY picks the part of NAME before a /.
 
 failed=0
-# The folder of logs of a test on the host.
+# A test on the host has a folder of logs, and its base and VM are also those of the scripts that it calls.
 [ -z "${CACHE:-}" ] || {
+	export BASE VM
 	: "${RESULTS:=$CACHE/results/$(basename "$(dirname "$0")")-${BASE:-}-${VM:-}}"
 	need_folder "$RESULTS"
 }
