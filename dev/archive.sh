@@ -4,6 +4,7 @@
 
 # The lists and downloads of private_apt().
 APT=$CACHE/apt
+KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
 # private_apt TOOL ARG...: read the Debian archive of this machine's apt, without changing apt's own
 # state. dev/base determines which suites exist, and downloads their lists.
@@ -28,4 +29,11 @@ configured_sources() {
 debian_archive() {
 	configured_sources | awk -v suite="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" '
 		$2 == suite || $2 ~ /^(oldstable|stable|testing|unstable|sid)$/ { print $1; exit }'
+}
+
+# sources ARCHIVE SUITE: print the lines of sources.list, for backports with the suite below.
+sources() {
+	for from in "$2" "${2%-backports}"; do
+		echo "deb [signed-by=$KEYRING] $1 $from main"
+	done | sort -u
 }
