@@ -59,10 +59,11 @@ static void save_print_pool(const struct pool *pool)
  */
 static char *save_section(const struct cgroup *cgroup)
 {
+	char *printed __autofree = NULL, *other __autofree = NULL;
 	char *pattern = config_pattern(cgroup->name), *from, *to;
-	char *printed __autofree = text_escape(pattern);
-	char *other __autofree = text_escape(pattern);
 
+	printed = text_escape(pattern);
+	other = text_escape(pattern);
 	for (from = to = other; *from; from++) {
 		bool bracket = *from == '[' && from[1] && from[2] == ']';
 

@@ -195,13 +195,14 @@ static bool select_visit(const char *name, pid_t pid,
 static bool select_search(const struct select *select, const char *suffix,
 			  bool (*visit)(struct cgroup *cgroup, pid_t pid))
 {
+	char *name __autofree = NULL, *other __autofree = NULL;
 	bool is_unit = select->shape == SELECT_UNIT, found = false, good = true;
 	bool bare = is_unit && fnmatch(SELECT_UNITS, select->text, FNM_EXTMATCH);
-	char *name __autofree = memory_format("%s%s", select->text, bare ? suffix : "");
-	char *other __autofree = select_respell(name, select->shape, SIZE_MAX);
 	struct walk walk = { 0 };
 	struct cgroup *cgroup;
 
+	name = memory_format("%s%s", select->text, bare ? suffix : "");
+	other = select_respell(name, select->shape, SIZE_MAX);
 	while ((cgroup = walk_next(&walk))) {
 		const char *base = basename(cgroup->name);
 

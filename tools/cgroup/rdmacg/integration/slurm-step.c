@@ -29,10 +29,11 @@ static bool step_end;
 static void step_take_item(struct config *config, const char *section, const char *where,
 			   const char *item)
 {
+	char *rule __autofree = NULL;
 	/* A key of rdma.default may begin with "hw:". */
 	bool has_device = strchr(item, ':') && strncmp(item, "hw:", 3);
-	char *rule __autofree = memory_format("%s%s", has_device ? "" : "default:", item);
 
+	rule = memory_format("%s%s", has_device ? "" : "default:", item);
 	/* Blanks and # have other meanings in a rule. */
 	if (strpbrk(item, " \t\r\n") || *item == '#')
 		say_and_exit(EXIT_USAGE, where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...",
@@ -84,11 +85,12 @@ static const struct syntax step_syntax = {
 /* Lock a file of root until the process ends. Any user could lock the folder of a cgroup. */
 static void step_lock(void)
 {
+	char *path __autofree = NULL;
 	const char *folder = hierarchy_path("RDMACG_RUN", "/run/rdmacg");
-	char *path __autofree = memory_format("%s/slurm.lock", folder);
 	int64_t end = clock_now() + STEP_LOCK_SECONDS * 1000;
 	int fd = -1;
 
+	path = memory_format("%s/slurm.lock", folder);
 	if (!mkdir(folder, 0755) || errno == EEXIST)
 		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	while (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {

@@ -61,9 +61,10 @@ const struct plan_input *plan_find_input(const char *name)
 
 static void plan_take_input(const char *text, void *to)
 {
+	char *where __autofree = NULL;
 	struct plan_input *input = to;
-	char *where __autofree = memory_format("--%s=%s", input->name, text);
 
+	where = memory_format("--%s=%s", input->name, text);
 	input->is_given = true;
 	if (input->text)
 		*input->text = text;
