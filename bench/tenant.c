@@ -46,6 +46,7 @@ static const struct action {
 	const char *name;
 	void (*run)(void);
 	void (*prepare)(void);
+	void (*finish)(void);
 	size_t length;		/* of a registration */
 	int errors[2];		/* which a write may return */
 } *action;
@@ -566,6 +567,8 @@ int main(int argc, char **argv)
 		printf(" %llu", ticks[i]);
 	puts("");
 	fflush(stdout);
+	if (action->finish)
+		action->finish();
 	/* Do not wait for the threads, which may wait for a limit. */
 	_exit(0);
 }
