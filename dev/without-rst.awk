@@ -2,7 +2,7 @@
 # awk -v names='NAME...' -f dev/without-rst.awk FILE: print a document without the items whose text begins
 # with these names, in which "_" stands for a blank. An item is a section, a paragraph, an entry of a list,
 # a row of a table or a command of an example, with the indented lines below it. ",_NAME" stands for words
-# in a line that begin with NAME, each with the comma before it.
+# in a line that begin with NAME, each with the comma before it. Each name must be that of an item.
 BEGIN {
 	count = split(names, list, " ")
 	for (i = 1; i <= count; i++) {
@@ -14,17 +14,18 @@ BEGIN {
 	}
 }
 
-function is_unwanted(text, name) {
+function is_unwanted(text, name, found) {
 	gsub("_", " ", text)
 	for (name in item)
 		if (index(text, name) == 1)
-			return 1
-	return 0
+			found = used[name] = 1
+	return found
 }
 
 function without_words(text, name, at, end) {
 	for (name in words)
 		while ((at = index(text, ", " name))) {
+			used[name] = 1
 			end = match(substr(text, at + 2), /,|$/) + at + 1
 			text = substr(text, 1, at - 1) substr(text, end)
 		}
@@ -53,11 +54,14 @@ END {
 		is_entry = text ~ /^[ \t]*[-*#] /
 		sub(/^[ \t]*([-*#] )?/, "", text)
 		is_title = line[i] ~ /^[^ \t=~-]/ && line[i + 1] ~ /^(==+|--+|~~+)$/
+		is_row = text ~ /^([^ \t]+|[^.]*[^ .] )(\t|  +)[^ ]/
+		begins = is_row || is_entry || line[i - 1] == "" || indent(line[i]) < indent(line[i - 1])
+		unwanted = begins && is_unwanted(text)
 		if (is_title && level(line[i + 1]) <= section)
 			section = 0
 		if (section)
 			continue
-		if (is_title && is_unwanted(text)) {
+		if (is_title && unwanted) {
 			section = level(line[i + 1])
 			continue
 		}
@@ -68,8 +72,7 @@ END {
 			blank = blank || line[i] == ""
 			continue
 		}
-		is_row = text ~ /^([^ \t]+|[^.]*[^ .] )(\t|  +)[^ ]/
-		if ((is_row || is_entry || line[i - 1] == "") && is_unwanted(text)) {
+		if (unwanted) {
 			below = indent(line[i])
 			in_paragraph = !is_row && !is_entry
 			continue
@@ -80,5 +83,13 @@ END {
 			print without_words(line[i])
 		}
 		blank = line[i] == ""
+	}
+	for (name in item)
+		unused = unused (name in used ? "" : " \"" name "\"")
+	for (name in words)
+		unused = unused (name in used ? "" : " \", " name "\"")
+	if (unused) {
+		print FILENAME " has no item that begins with" unused >"/dev/stderr"
+		exit 1
 	}
 }
