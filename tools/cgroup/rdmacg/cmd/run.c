@@ -53,8 +53,7 @@ static struct run {
 static void run_take_limits(const char *text, void *to)
 {
 	char *copy __autofree = memory_string(text), *rest;
-	/* Skip empty items, but not if there is no other item. */
-	char *item = strtok_r(copy, ";", &rest) ?: copy;
+	char *item = limits_first_item(copy, &rest);
 
 	for (; item; item = strtok_r(NULL, ";", &rest))
 		if (!limits_parse_option(memory_append(run.limits, run.nr_limits), item))

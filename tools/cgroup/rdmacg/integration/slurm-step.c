@@ -46,8 +46,7 @@ static void step_take(struct config *config, const char *section, const char *wh
 		      const char *text)
 {
 	char *copy __autofree = memory_string(text), *rest;
-	/* Skip empty items, but not if there is no other item. */
-	char *item = strtok_r(copy, ";", &rest) ?: copy;
+	char *item = limits_first_item(copy, &rest);
 
 	for (; item; item = strtok_r(NULL, ";", &rest))
 		step_take_item(config, section, where, item);

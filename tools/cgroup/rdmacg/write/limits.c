@@ -106,6 +106,11 @@ bool limits_parse_option(struct limits *limits, const char *text)
 	return limits_parse(limits, copy, words, count);
 }
 
+char *limits_first_item(char *list, char **rest)
+{
+	return strtok_r(list, ";", rest) ?: list;
+}
+
 void limits_free(struct limits *limits)
 {
 	while (limits->nr_limits)

@@ -55,6 +55,11 @@ struct limits {
 /* Parse words, or "DEVICE:WORD[,WORD]...", into empty @limits. Returns false after an error. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
 bool limits_parse_option(struct limits *limits, const char *text);
+/*
+ * Returns the first item between the semicolons of @list, which is empty only if there is no other
+ * item. strtok_r(NULL, ";", @rest) returns the next.
+ */
+char *limits_first_item(char *list, char **rest);
 void limits_free(struct limits *limits);
 /* Returns NULL if @limits does not have the key. */
 const struct limit *limits_find(const struct limits *limits, const char *key);
