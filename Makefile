@@ -79,7 +79,7 @@ clean:		## delete the caches: bases, trees, builds
 #   MAKEVARS='WORD...'  arguments of make for a kernel
 #   STOCK=1             build the stock kernel, without our patches
 #   BUILD=1             also compile and boot each patch of the series
-#   MATRIX='TEST...'    with T=mutants: which of these tests, or 1 for all, find which faults (test/mutants/matrix)
+#   MATRIX='TEST...'    with T=mutants: which of these tests, or 1 for all, find which faults
 #   CONFIG=NAME         options of the packaged kernel; packaging/config says more; none: only the tools
 #   LSMOD=FILE          output of lsmod: build only these modules for the package
 #   XDG_CACHE_HOME=DIR  everything that is built lies in DIR/rdmacg (~/.cache/rdmacg)
