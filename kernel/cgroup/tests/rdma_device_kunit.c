@@ -311,7 +311,7 @@ static void rdmacg_test_key_is_free_after_the_last_writer(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 	struct rdmacg_desc *writer;
-	u32 key;
+	u32 key, index;
 
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	key = d->dev0.key;
@@ -320,7 +320,13 @@ static void rdmacg_test_key_is_free_after_the_last_writer(struct kunit *test)
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	KUNIT_EXPECT_NE(test, d->dev0.key, key);
 
-	kunit_release_action(test, rdmacg_test_put_desc, writer);
+	kunit_remove_action(test, rdmacg_test_put_desc, writer);
+	scoped_guard(rcu) {
+		rdmacg_desc_put(writer);
+		/* A reader may still use the device. */
+		index = writer->index;
+	}
+	KUNIT_EXPECT_EQ(test, index, 100);
 	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
 	KUNIT_EXPECT_EQ(test, d->dev1.key, key);
 }
