@@ -78,7 +78,7 @@ clean:		## delete the caches: bases, trees, builds
 #   FRAGMENT='FILE...'  more kernel options
 #   MAKEVARS='WORD...'  arguments of make for a kernel
 #   STOCK=1             build the stock kernel, without our patches
-#   BUILD=1             also compile and boot each patch of the series
+#   BUILD=1             also compile each patch of the series, and test each part
 #   MATRIX='TEST...'    with T=mutants: which of these tests, or 1 for all, find which faults
 #   CONFIG=NAME         options of the packaged kernel; packaging/config says more; none: only the tools
 #   LSMOD=FILE          output of lsmod: build only these modules for the package
