@@ -2,11 +2,18 @@
 # awk -v names='NAME...' -f dev/without.awk FILE: print a C file without the definitions and declarations
 # of these names, and without the comments above them. A comment that stands alone belongs to the
 # statement after it. CONFIG_X stands for each region from "#ifdef CONFIG_X" to its "#endif", HEADER.h
-# for the line that includes it, and the function of a KUnit case also for the line that lists it.
+# for the line that includes it, and the function of a KUnit case also for the line that lists it. Each name
+# must be in the file.
 BEGIN {
 	count = split(names, list, " ")
 	for (i = 1; i <= count; i++)
 		unwanted[list[i]] = 1
+}
+
+function is_unwanted(name) {
+	if (name in unwanted)
+		used[name] = 1
+	return name in unwanted
 }
 
 # Print a blank line only before another line, and only one where something is left out.
@@ -28,7 +35,7 @@ function put(line) {
 # Print the lines of the item that has ended, or leave them out.
 function end_item(name, i) {
 	for (i = 1; i <= lines; i++)
-		if (name in unwanted)
+		if (is_unwanted(name))
 			skipped = 1
 		else
 			put(item[i])
@@ -76,7 +83,7 @@ in_region {
 	next
 }
 
-/^#ifdef CONFIG_/ && ($2 in unwanted) {
+/^#ifdef CONFIG_/ && is_unwanted($2) {
 	if (!in_statement)
 		end_item("")
 	in_region = 1
@@ -102,7 +109,7 @@ in_comment || (!in_statement && /^\/[*\/]/) {
 	end_item("")
 	header = $2
 	gsub(/.*\/|[<>"]/, "", header)
-	if (header in unwanted)
+	if (is_unwanted(header))
 		next
 	put($0)
 	next
@@ -111,9 +118,9 @@ in_comment || (!in_statement && /^\/[*\/]/) {
 /^\tKUNIT_CASE/ || in_case {
 	name = $0
 	if (!in_case)
-		is_unwanted = sub(/^\tKUNIT_CASE[_A-Z]*\(/, "", name) && sub(/[,)].*/, "", name) && (name in unwanted)
+		leaves_out = sub(/^\tKUNIT_CASE[_A-Z]*\(/, "", name) && sub(/[,)].*/, "", name) && is_unwanted(name)
 	in_case = !/\),$/
-	if (is_unwanted)
+	if (leaves_out)
 		next
 }
 
@@ -133,4 +140,11 @@ in_comment || (!in_statement && /^\/[*\/]/) {
 
 END {
 	end_item("")
+	for (name in unwanted)
+		if (!(name in used))
+			unknown = unknown " " name
+	if (unknown) {
+		print FILENAME " does not define" unknown >"/dev/stderr"
+		exit 1
+	}
 }
