@@ -398,8 +398,8 @@ TEST_F_TIMEOUT(rdmacg_opened, removed_device_ends_the_waits, RDMACG_TIMEOUT)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(!strstr(rdmacg_read(second.root, "rdma.capacity"),
 					    RDMACG_SECOND)));
 	/*
-	 * The limit would let the last command begin after 500 s. On a busy machine, 1,000 threads
-	 * that wait for nothing can take 60 s to end under User-Mode Linux.
+	 * The limit lets one command begin per second, the last after 1,000 s. On a busy machine,
+	 * 1,000 threads that wait for nothing can take 60 s to end under User-Mode Linux.
 	 */
 	EXPECT_LT(rdmacg_now() - since, 300);
 	EXPECT_TRUE(rdmacg_remove_link());
