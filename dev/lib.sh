@@ -112,7 +112,7 @@ choose() {
 number() {
 	value=$(eval "echo \"\${$1:-$2}\"")
 	case $value in
-	'' | *[!0-9]*) die "$1='$value' is not a decimal number" ;;
+	'' | *[!0-9]* | 0?*) die "$1='$value' is not a decimal number" ;;
 	esac
 	echo "$value"
 }

@@ -354,7 +354,8 @@ static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_act
  * Leave idle buffers, and connect again without room for new ones. Returns whether the connection
  * uses idle buffers, all of which stay charged. A connection that comes before its buffer is idle
  * is refused, and leaves a buffer without an MR. The next one may try that buffer first, and SMC
- * frees an idle buffer in vain. So each call starts with new buffers.
+ * frees an idle buffer in vain. So each call first connects without a limit, which gives such a
+ * buffer an MR.
  */
 static bool rdmacg_uses_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_actor *actor)
 {
@@ -364,7 +365,7 @@ static bool rdmacg_uses_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_act
 	    !rdmacg_connect_anew(actor, actor, 0))
 		return false;
 	buffers = rdmacg_verbs(tree, tree->left, "mr");
-	return !rdmacg_limit_verb(tree, tree->left, "mr", 0) &&
+	return buffers >= 2 && !rdmacg_limit_verb(tree, tree->left, "mr", 0) &&
 	       rdmacg_connect_anew(actor, actor, 0) && !rdmacg_sockets().fallbacks &&
 	       rdmacg_sockets().smcr == 2 && rdmacg_verbs(tree, tree->left, "mr") == buffers;
 }
