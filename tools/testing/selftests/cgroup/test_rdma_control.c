@@ -146,7 +146,11 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 			_exit(1);
 		rdmacg_crowd(context);
 	}
-	return rdmacg_crowd_sleeps(child) ? child : -1;
+	if (child < 0 || rdmacg_crowd_sleeps(child))
+		return child;
+	kill(child, SIGKILL);
+	rdmacg_wait(child);
+	return -1;
 }
 
 /*
