@@ -497,12 +497,15 @@ static struct rdmacg_defaults *rdmacg_add_and_alloc(unsigned int room)
 /* The number of calls is the same if other writers add no defaults, as at the second write. */
 static void rdmacg_test_default_finds_room_beside_others(struct kunit *test)
 {
+	const struct rdmacg_defaults *defaults;
 	struct rdmacg_tree *t = test->priv;
 	unsigned int calls;
 
 	rdmacg_need_hw(test);
 	kunit_activate_static_stub(test, rdmacg_defaults_alloc, rdmacg_add_and_alloc);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=1"), 0);
+	defaults = rcu_dereference_protected(t->leaf.defaults, true);
+	KUNIT_EXPECT_LE(test, defaults->count, defaults->room);
 	calls = t->meddled;
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_EXPECT_EQ(test, t->meddled, 2 * calls);
