@@ -41,11 +41,18 @@ int lnd_conn_wait(struct lnd_conn *conn, int wanted)
 	return event == RDMA_CM_EVENT_REJECTED ? -ECONNREFUSED : -ECONNRESET;
 }
 
+/*
+ * If the peer refuses a connection, the connection manager flushes the receives
+ * before it reports why. So only its event ends what is not yet established.
+ */
 static bool lnd_completed(struct lnd_conn *conn, const struct ib_wc *wc)
 {
-	if (READ_ONCE(conn->state) != LND_DEAD && wc->status == IB_WC_SUCCESS)
+	enum lnd_state state = READ_ONCE(conn->state);
+
+	if (state != LND_DEAD && wc->status == IB_WC_SUCCESS)
 		return true;
-	lnd_conn_die(conn);
+	if (state == LND_ESTABLISHED)
+		lnd_conn_die(conn);
 	return false;
 }
 
