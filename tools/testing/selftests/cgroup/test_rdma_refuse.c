@@ -115,7 +115,7 @@ static bool rdmacg_pays(struct rdmacg_tree *tree, const char *cgroup, int times)
 }
 
 /* A process that can still destroy its objects pays for them until the driver destroys them. */
-TEST_F(test_rdmacg_refuse, refused_object_is_charged_until_it_is_destroyed)
+TEST_F_TIMEOUT(test_rdmacg_refuse, refused_object_is_charged_until_it_is_destroyed, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct rdmacg_set set;
@@ -150,7 +150,7 @@ static int rdmacg_leave_behind(struct rdmacg_tree *tree, const char *cgroup)
 }
 
 /* The limits of a cgroup and of its parent count what its ended processes have left behind. */
-TEST_F(test_rdmacg_refuse, objects_left_behind_stay_charged)
+TEST_F_TIMEOUT(test_rdmacg_refuse, objects_left_behind_stay_charged, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -206,7 +206,7 @@ static int rdmacg_attack(struct rdmacg_tree *tree)
 }
 
 /* However often a process leaves a QP behind, its cgroup has no more of them than its limit. */
-TEST_F_TIMEOUT(test_rdmacg_refuse, limit_bounds_what_is_left_behind, 60)
+TEST_F_TIMEOUT(test_rdmacg_refuse, limit_bounds_what_is_left_behind, 240)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	int i, before = rdmacg_count_qps();
@@ -232,7 +232,7 @@ TEST_F_TIMEOUT(test_rdmacg_refuse, limit_bounds_what_is_left_behind, 60)
  * A device also refuses while it is removed, and its process ends later. On some devices, the
  * removal waits until the process ends, because mapped queues keep the device open.
  */
-TEST_F(test_rdmacg_refuse, device_goes_before_the_process)
+TEST_F_TIMEOUT(test_rdmacg_refuse, device_goes_before_the_process, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct rdmacg_set set;
